@@ -1,0 +1,110 @@
+//! One band of an arena: who is where, which pages are holes, how far it has grown.
+//!
+//! Positions are *distances* from the band's own end, so that nothing below knows which way a band grows: distance
+//! 0 is the page next to the end, the band occupies distances `0..span`.
+
+use crate::ids::{EventKey, LogicalPage};
+use crate::page_set::PageSet;
+
+pub(crate) const NONE: u32 = u32::MAX;
+
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Band {
+    /// Logical page → distance.
+    pub(crate) map: Vec<u32>,
+    /// Ids that can be handed out (empty for bands that bind another band's ids).
+    pub(crate) ids: PageSet,
+    /// Distances in use or once used: the frontier.
+    pub(crate) span: u32,
+    pub(crate) live: u32,
+    pub(crate) holes: PageSet,
+    /// Pages that must not be reused until an event completes, by distance.
+    pub(crate) pending: Vec<(u32, EventKey)>,
+    /// Pages that are never handed out again ([`crate::Reuse::Never`]).
+    pub(crate) retired: u32,
+    /// Distances in the order in which they were freed ([`crate::Reuse::AtOnce`]).
+    pub(crate) recent: Vec<u32>,
+}
+
+impl Band {
+    pub(crate) fn new(ids: u32, first_id: Option<u32>, capacity: u32) -> Band {
+        let mut band = Band {
+            map: vec![NONE; ids as usize],
+            ids: PageSet::with_capacity(ids),
+            span: 0,
+            live: 0,
+            holes: PageSet::with_capacity(capacity),
+            pending: Vec::new(),
+            retired: 0,
+            recent: Vec::new(),
+        };
+        if let Some(first) = first_id {
+            for id in first..ids {
+                band.ids.insert(id);
+            }
+        }
+        band
+    }
+
+    pub(crate) fn distance(&self, id: LogicalPage) -> Option<u32> {
+        self.map.get(id.0 as usize).copied().filter(|at| *at != NONE)
+    }
+
+    pub(crate) fn place(&mut self, id: u32, at: u32) {
+        self.map[id as usize] = at;
+        self.live += 1;
+    }
+
+    /// Takes `id` off its page and returns the distance, which is now nobody's.
+    pub(crate) fn remove(&mut self, id: LogicalPage) -> Option<u32> {
+        let at = self.distance(id)?;
+        self.map[id.0 as usize] = NONE;
+        self.live -= 1;
+        Some(at)
+    }
+
+    /// Draws the watermark back over holes that touch the frontier.
+    pub(crate) fn absorb(&mut self) {
+        while self.span > 0 && self.holes.remove(self.span - 1) {
+            self.span -= 1;
+        }
+    }
+
+    /// Distance → logical page, for the distances in `0..span`.
+    pub(crate) fn occupants(&self) -> Vec<u32> {
+        let mut at = vec![NONE; self.span as usize];
+        for (id, distance) in self.map.iter().enumerate() {
+            if let Some(slot) = at.get_mut(*distance as usize) {
+                *slot = id as u32;
+            }
+        }
+        at
+    }
+}
+
+impl Clone for Band {
+    fn clone(&self) -> Band {
+        Band {
+            map: self.map.clone(),
+            ids: self.ids.clone(),
+            span: self.span,
+            live: self.live,
+            holes: self.holes.clone(),
+            pending: self.pending.clone(),
+            retired: self.retired,
+            recent: self.recent.clone(),
+        }
+    }
+
+    /// Reuses the allocations: explorers copy arenas millions of times a second.
+    fn clone_from(&mut self, source: &Band) {
+        self.map.clone_from(&source.map);
+        self.ids.clone_from(&source.ids);
+        self.span = source.span;
+        self.live = source.live;
+        self.holes.clone_from(&source.holes);
+        self.pending.clone_from(&source.pending);
+        self.retired = source.retired;
+        self.recent.clone_from(&source.recent);
+    }
+}

@@ -1,0 +1,269 @@
+//! Layout leases as a state machine: who holds the layout still, and who waits to move pages.
+//!
+//! A holder acquires and releases leases, re-entrantly, or hands its lease off to a completion event. Who wants to
+//! move pages asks with [`LeaseTable::request_compaction`]; the answer is `Granted` only when no lease is held and
+//! no handed-off event is outstanding. Nothing here blocks: `MustWait` is an answer, and waiting is the caller's
+//! business.
+//!
+//! The design's answers to what the shipped host arena of SGLang 0.5.23 leaves open: waiting compactions are
+//! counted, not flagged; new leases are held back while one waits, and the holders of leases may still nest; a
+//! failed wait for an event keeps the events that it did not wait for.
+
+use crate::ids::{EventKey, HolderId};
+use crate::rules::{Rule, Rules};
+use std::fmt;
+
+/// The answer to a request that may have to wait.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Outcome {
+    /// Done.
+    Granted,
+    /// Ask again when something has changed: a lease was released, an event completed, a compaction ended.
+    MustWait,
+    /// Waiting would never end, or the call makes no sense.
+    Refused(LeaseError),
+}
+
+/// Why a lease operation is refused.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LeaseError {
+    /// The holder holds no lease.
+    NotHeld(HolderId),
+    /// The holder asked to move pages while it holds a lease itself.
+    OwnLease(HolderId),
+}
+
+impl fmt::Display for LeaseError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            LeaseError::NotHeld(holder) => write!(f, "holder {holder} holds no lease"),
+            LeaseError::OwnLease(holder) => {
+                write!(f, "holder {holder} holds a lease itself, so a compaction would wait for it forever")
+            }
+        }
+    }
+}
+
+impl std::error::Error for LeaseError {}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Lease {
+    holder: HolderId,
+    depth: u32,
+    /// Ticks left, for a timed lease.
+    ttl: Option<u32>,
+}
+
+/// The leases of one layout.
+#[derive(Debug, PartialEq, Eq)]
+pub struct LeaseTable {
+    rules: Rules,
+    leases: Vec<Lease>,
+    events: Vec<EventKey>,
+    waiting: Vec<HolderId>,
+    /// Whether new leases are held back. With `compaction-one-at-a-time` this follows from `waiting`; without it,
+    /// it is the flag that the first compaction to end clears for all.
+    holding_back: bool,
+}
+
+impl Clone for LeaseTable {
+    fn clone(&self) -> LeaseTable {
+        let (leases, events, waiting) = (self.leases.clone(), self.events.clone(), self.waiting.clone());
+        LeaseTable { rules: self.rules, leases, events, waiting, holding_back: self.holding_back }
+    }
+
+    fn clone_from(&mut self, source: &LeaseTable) {
+        self.rules = source.rules;
+        self.leases.clone_from(&source.leases);
+        self.events.clone_from(&source.events);
+        self.waiting.clone_from(&source.waiting);
+        self.holding_back = source.holding_back;
+    }
+}
+
+impl LeaseTable {
+    /// No lease, nobody waiting.
+    #[must_use]
+    pub fn new(rules: Rules) -> LeaseTable {
+        LeaseTable { rules, leases: Vec::new(), events: Vec::new(), waiting: Vec::new(), holding_back: false }
+    }
+
+    fn position(&self, holder: HolderId) -> Result<usize, usize> {
+        self.leases.binary_search_by_key(&holder, |lease| lease.holder)
+    }
+
+    /// How many leases `holder` holds, nested ones included.
+    #[must_use]
+    pub fn depth(&self, holder: HolderId) -> u32 {
+        self.position(holder).map_or(0, |at| self.leases[at].depth)
+    }
+
+    /// Holders with at least one lease.
+    pub fn holders(&self) -> impl Iterator<Item = HolderId> + '_ {
+        self.leases.iter().map(|lease| lease.holder)
+    }
+
+    /// Events that leases were handed off to and that have not completed.
+    #[must_use]
+    pub fn events(&self) -> &[EventKey] {
+        &self.events
+    }
+
+    /// Those who wait to move pages, in the order in which they asked.
+    #[must_use]
+    pub fn waiting(&self) -> &[HolderId] {
+        &self.waiting
+    }
+
+    /// Whether anything covers the layout: a lease, or an event that a lease was handed off to.
+    #[must_use]
+    pub fn covered(&self) -> bool {
+        !self.leases.is_empty() || !self.events.is_empty()
+    }
+
+    /// Asks for a lease, for `ttl` ticks if given.
+    pub fn acquire(&mut self, holder: HolderId, ttl: Option<u32>) -> Outcome {
+        match self.position(holder) {
+            Ok(at) if self.rules.on(Rule::LeasesReentrant) => {
+                let lease = &mut self.leases[at];
+                lease.depth += 1;
+                lease.ttl = lease.ttl.zip(ttl).map(|(left, more)| left.max(more));
+                Outcome::Granted
+            }
+            at => {
+                if self.holding_back && self.rules.on(Rule::CompactionHoldsBackLeases) {
+                    return Outcome::MustWait;
+                }
+                match at {
+                    Ok(at) => self.leases[at].depth += 1,
+                    Err(at) => self.leases.insert(at, Lease { holder, depth: 1, ttl }),
+                }
+                Outcome::Granted
+            }
+        }
+    }
+
+    /// Gives one lease back.
+    ///
+    /// # Errors
+    /// When `holder` holds none.
+    pub fn release(&mut self, holder: HolderId) -> Result<(), LeaseError> {
+        let at = self.position(holder).map_err(|_| LeaseError::NotHeld(holder))?;
+        self.leases[at].depth -= 1;
+        if self.leases[at].depth == 0 {
+            self.leases.remove(at);
+        }
+        Ok(())
+    }
+
+    /// Gives one lease back; the layout stays covered until `event` completes.
+    ///
+    /// # Errors
+    /// When `holder` holds none.
+    pub fn hand_off(&mut self, holder: HolderId, event: EventKey) -> Result<(), LeaseError> {
+        self.release(holder)?;
+        if self.rules.on(Rule::LeasesHandedOff)
+            && let Err(at) = self.events.binary_search(&event)
+        {
+            self.events.insert(at, event);
+        }
+        Ok(())
+    }
+
+    /// The event has completed: it covers nothing any more.
+    pub fn event_completed(&mut self, event: EventKey) {
+        self.events.retain(|key| *key != event);
+    }
+
+    /// Asking whether `event` has completed failed. With the rule, it counts as not completed.
+    pub fn query_failed(&mut self, event: EventKey) {
+        if !self.rules.on(Rule::LeasesSurviveFailingQuery) {
+            self.event_completed(event);
+        }
+    }
+
+    /// Waiting for `event` failed, and the compaction that waited gives up. The events stay; without the rule, all
+    /// of them had been taken out of the table before the wait.
+    pub fn wait_failed(&mut self, holder: HolderId, event: EventKey) {
+        if self.rules.on(Rule::CompactionKeepsEvents) {
+            self.event_completed(event);
+        } else {
+            self.events.clear();
+        }
+        self.end_compaction(holder);
+    }
+
+    /// Time passes: timed leases run down and end.
+    pub fn tick(&mut self) {
+        for lease in &mut self.leases {
+            lease.ttl = lease.ttl.map(|left| left.saturating_sub(1));
+        }
+        self.leases.retain(|lease| lease.ttl != Some(0));
+    }
+
+    /// Asks to move pages; asking again is how a waiting holder polls. `Granted` means: move now, then call
+    /// [`LeaseTable::end_compaction`].
+    pub fn request_compaction(&mut self, holder: HolderId) -> Outcome {
+        if self.depth(holder) > 0 && self.rules.on(Rule::CompactionRefusesOwnLease) {
+            return Outcome::Refused(LeaseError::OwnLease(holder));
+        }
+        if !self.waiting.contains(&holder) {
+            self.waiting.push(holder);
+            self.holding_back = true;
+        }
+        if self.may_compact() { Outcome::Granted } else { Outcome::MustWait }
+    }
+
+    /// Whether a waiting compaction would be granted now.
+    #[must_use]
+    pub fn may_compact(&self) -> bool {
+        let leases = self.leases.is_empty() || !self.rules.on(Rule::CompactionWaitsForLeases);
+        let events = self.events.is_empty() || !self.rules.on(Rule::CompactionWaitsForEvents);
+        leases && events
+    }
+
+    /// The compaction of `holder` has ended, or is given up.
+    pub fn end_compaction(&mut self, holder: HolderId) {
+        self.waiting.retain(|other| *other != holder);
+        self.holding_back = !self.waiting.is_empty() && self.rules.on(Rule::CompactionOneAtATime);
+    }
+
+    /// Whether `holder` would be granted a lease now.
+    #[must_use]
+    pub fn may_acquire(&self, holder: HolderId) -> bool {
+        let nested = self.rules.on(Rule::LeasesReentrant) && self.depth(holder) > 0;
+        nested || !self.holding_back || !self.rules.on(Rule::CompactionHoldsBackLeases)
+    }
+
+    /// Appends the table's state to `out`; equal states give equal bytes. Holders, events, depths and ttls must be
+    /// below 255.
+    pub fn pack(&self, out: &mut Vec<u8>) {
+        out.extend([self.leases.len() as u8, self.events.len() as u8]);
+        out.push(self.waiting.len() as u8 | u8::from(self.holding_back) << 7);
+        for lease in &self.leases {
+            out.extend([lease.holder.0 as u8, lease.depth as u8, lease.ttl.map_or(u8::MAX, |ttl| ttl as u8)]);
+        }
+        out.extend(self.events.iter().map(|event| event.0 as u8));
+        out.extend(self.waiting.iter().map(|holder| holder.0 as u8));
+    }
+
+    /// Reads back what [`LeaseTable::pack`] wrote, and returns the rest of the bytes.
+    pub fn unpack<'a>(&mut self, bytes: &'a [u8]) -> &'a [u8] {
+        let [leases, events, waiting, rest @ ..] = bytes else { return bytes };
+        self.holding_back = waiting >> 7 != 0;
+        let (packed, rest) = rest.split_at(usize::from(*leases) * 3);
+        self.leases.clear();
+        self.leases.extend(packed.chunks_exact(3).map(|lease| Lease {
+            holder: HolderId(lease[0].into()),
+            depth: lease[1].into(),
+            ttl: (lease[2] != u8::MAX).then_some(lease[2].into()),
+        }));
+        let (packed, rest) = rest.split_at(usize::from(*events));
+        self.events.clear();
+        self.events.extend(packed.iter().map(|event| EventKey((*event).into())));
+        let (packed, rest) = rest.split_at(usize::from(waiting & 0x7f));
+        self.waiting.clear();
+        self.waiting.extend(packed.iter().map(|holder| HolderId((*holder).into())));
+        rest
+    }
+}

@@ -1,0 +1,105 @@
+//! An arena's state as bytes, for explorers that keep millions of states.
+
+use crate::arena::Arena;
+use crate::band::NONE;
+use crate::config::{Ids, Reuse};
+use crate::ids::EventKey;
+use crate::rules::Rule;
+
+impl Arena {
+    /// Whether [`Arena::pack`] can represent every state: bands of fewer than 255 pages.
+    #[must_use]
+    pub fn packable(&self) -> bool {
+        self.geometry.pages.iter().all(|pages| *pages < 255)
+    }
+
+    /// Appends the state to `out`, a byte for each number; equal states give equal bytes. Event keys must be below
+    /// 255.
+    pub fn pack(&self, out: &mut Vec<u8>) {
+        for band in &self.bands {
+            out.extend([band.span as u8, band.pending.len() as u8]);
+            out.extend(band.map.iter().map(|at| if *at == NONE { u8::MAX } else { *at as u8 }));
+            out.extend(band.pending.iter().flat_map(|(at, event)| [*at as u8, event.0 as u8]));
+            match self.config.reuse {
+                Reuse::AsDesigned => {}
+                Reuse::Never => out.extend((0..band.map.len() as u32).map(|id| u8::from(band.ids.contains(id)))),
+                Reuse::AtOnce => {
+                    out.push(band.recent.len() as u8);
+                    out.extend(band.recent.iter().map(|at| *at as u8));
+                }
+            }
+            if !self.config.rules.on(Rule::TombstoneClearsBinding) {
+                out.push(band.holes.len() as u8);
+                out.extend(band.holes.iter().map(|at| at as u8));
+            }
+        }
+    }
+
+    /// Reads back what [`Arena::pack`] wrote for an arena of the same layout, and returns the rest of the bytes.
+    pub fn unpack<'a>(&mut self, mut bytes: &'a [u8]) -> &'a [u8] {
+        let mut take = |count: usize| {
+            let (head, tail) = bytes.split_at(count);
+            bytes = tail;
+            head
+        };
+        for (at, band) in self.bands.iter_mut().enumerate() {
+            let head = take(2);
+            let (span, pending) = (head[0], usize::from(head[1]));
+            band.span = span.into();
+            band.holes.clear();
+            if self.config.reuse != Reuse::Never {
+                for at in 0..band.span {
+                    band.holes.insert(at);
+                }
+            }
+            band.ids.clear();
+            let owner = self.config.bands[at].ids == Ids::Own;
+            band.live = 0;
+            for (id, distance) in take(band.map.len()).iter().enumerate() {
+                if *distance == u8::MAX {
+                    band.map[id] = NONE;
+                    if owner && id as u32 >= self.geometry.first[at] {
+                        band.ids.insert(id as u32);
+                    }
+                } else {
+                    band.map[id] = (*distance).into();
+                    band.holes.remove((*distance).into());
+                    band.live += 1;
+                }
+            }
+            band.pending.clear();
+            for pair in take(pending * 2).chunks_exact(2) {
+                band.pending.push((pair[0].into(), EventKey(pair[1].into())));
+                band.holes.remove(pair[0].into());
+            }
+            band.retired = 0;
+            band.recent.clear();
+            match self.config.reuse {
+                Reuse::AsDesigned => {}
+                Reuse::Never => {
+                    band.ids.clear();
+                    for (id, free) in take(band.map.len()).iter().enumerate() {
+                        if *free != 0 {
+                            band.ids.insert(id as u32);
+                        }
+                    }
+                    band.retired = band.span - band.live - band.pending.len() as u32;
+                }
+                Reuse::AtOnce => {
+                    let count = take(1)[0];
+                    band.recent.extend(take(count.into()).iter().map(|at| u32::from(*at)));
+                }
+            }
+            if !self.config.rules.on(Rule::TombstoneClearsBinding) {
+                // The table may lead to holes, so that they do not follow from it.
+                let count = take(1)[0];
+                for hole in take(count.into()) {
+                    let mapped = band.map.iter().filter(|at| **at == u32::from(*hole)).count() as u32;
+                    band.live -= mapped;
+                    band.holes.insert((*hole).into());
+                }
+            }
+        }
+        bytes
+    }
+}
