@@ -3,7 +3,7 @@
 //! Blocking, leases and gates are not here: an arena says what *could* be done ([`Arena::admission`]), a
 //! [`crate::LeaseTable`] says whether pages may move now.
 
-use crate::band::Band;
+use crate::band::{Band, NONE};
 use crate::config::{ArenaConfig, BandConfig, ConfigError, Geometry, Grow, Ids, MAX_BANDS, Reuse};
 use crate::ids::{BandId, EventKey, LogicalPage, PhysicalPage};
 use crate::rules::Rule;
@@ -40,7 +40,7 @@ pub enum Refusal {
         /// Bytes between the frontiers.
         free: u64,
     },
-    /// A band that binds another band's ids was asked for more pages than ids were allocated with it.
+    /// A band that binds another band's ids was asked for more pages than ids are asked for before it.
     Unowned(BandId),
 }
 
@@ -55,7 +55,7 @@ impl fmt::Display for Refusal {
                 write!(f, "{wanted} more bytes are needed, {free} are free between the frontiers")
             }
             Refusal::Unowned(band) => {
-                write!(f, "band {band} binds ids of another band, and too few were asked for with it")
+                write!(f, "band {band} binds ids of another band, and too few are asked for before it")
             }
         }
     }
@@ -93,7 +93,7 @@ pub enum PageError {
     Twice(BandId, LogicalPage),
     /// The id already has a page in the band.
     AlreadyBound(BandId, LogicalPage),
-    /// The band owns its ids; nothing can be bound in it.
+    /// The band owns its ids; nothing can be bound or released in it.
     OwnsIds(BandId),
     /// No page is left for the binding.
     Full(Refusal),
@@ -106,7 +106,9 @@ impl fmt::Display for PageError {
             PageError::NotLive(band, id) => write!(f, "page {id} is not live in band {band}"),
             PageError::Twice(band, id) => write!(f, "page {id} of band {band} is named twice"),
             PageError::AlreadyBound(band, id) => write!(f, "page {id} is already bound in band {band}"),
-            PageError::OwnsIds(band) => write!(f, "band {band} owns its ids: allocate from it instead of binding"),
+            PageError::OwnsIds(band) => {
+                write!(f, "band {band} owns its ids: allocate and free them instead of binding and releasing")
+            }
             PageError::Full(refusal) => refusal.fmt(f),
         }
     }
@@ -145,16 +147,19 @@ impl Arena {
     /// When the layout is impossible.
     pub fn new(config: ArenaConfig) -> Result<Arena, ConfigError> {
         let geometry = config.geometry()?;
-        let bands = (config.bands.iter().enumerate())
-            .map(|(at, band)| {
-                let (owner, first) = match band.ids {
-                    Ids::Own => (at, Some(geometry.first[at])),
-                    Ids::Of(owner) => (owner.0 as usize, None),
-                };
-                Band::new(geometry.pages[owner], first, geometry.pages[at] - geometry.first[at])
-            })
-            .collect();
+        let bands = Arena::bands_of(&config, &geometry);
         Ok(Arena { config: Arc::new(config), geometry: Arc::new(geometry), bands })
+    }
+
+    fn bands_of(config: &ArenaConfig, geometry: &Geometry) -> Vec<Band> {
+        let band = |(at, band): (usize, &BandConfig)| {
+            let (owner, first) = match band.ids {
+                Ids::Own => (at, Some(geometry.first[at])),
+                Ids::Of(owner) => (owner.0 as usize, None),
+            };
+            Band::new(geometry.pages[owner], first, geometry.pages[at] - geometry.first[at], config.reuse)
+        };
+        config.bands.iter().enumerate().map(band).collect()
     }
 
     /// The layout that the arena was made from.
@@ -212,7 +217,7 @@ impl Arena {
     /// Pages that are never handed out again ([`Reuse::Never`]).
     #[must_use]
     pub fn retired(&self, band: BandId) -> u32 {
-        self.bands[band.0 as usize].retired
+        self.bands[band.0 as usize].retired.len()
     }
 
     /// Pages between the band's own end and its frontier.
@@ -280,28 +285,24 @@ impl Arena {
         high.saturating_sub(low)
     }
 
-    /// Pages per band, summed over the requests.
+    /// Pages per band, summed over the requests. Every request of a band that binds another band's ids must find
+    /// that many ids among the owner's requests before it, less those that earlier requests of the band bind.
     pub(crate) fn totals(&self, requests: &[Request]) -> Result<[u32; MAX_BANDS], Refusal> {
         let mut wanted = [0_u32; MAX_BANDS];
         for request in requests {
-            if request.band.0 as usize >= self.bands.len() {
-                return Err(Refusal::NoSuchBand(request.band));
+            let at = request.band.0 as usize;
+            let Some(band) = self.config.bands.get(at) else { return Err(Refusal::NoSuchBand(request.band)) };
+            wanted[at] = wanted[at].saturating_add(request.pages);
+            if let Ids::Of(owner) = band.ids
+                && wanted[at] > wanted[owner.0 as usize]
+            {
+                return Err(Refusal::Unowned(request.band));
             }
-            let sum = &mut wanted[request.band.0 as usize];
-            *sum = sum.saturating_add(request.pages);
         }
         for (at, band) in self.config.bands.iter().enumerate() {
-            match band.ids {
-                Ids::Own => {
-                    let free = self.bands[at].ids.len();
-                    if wanted[at] > free {
-                        return Err(Refusal::Ids { band: BandId(at as u8), wanted: wanted[at], free });
-                    }
-                }
-                Ids::Of(owner) if wanted[at] > wanted[owner.0 as usize] => {
-                    return Err(Refusal::Unowned(BandId(at as u8)));
-                }
-                Ids::Of(_) => {}
+            let free = self.bands[at].ids.len();
+            if band.ids == Ids::Own && wanted[at] > free {
+                return Err(Refusal::Ids { band: BandId(at as u8), wanted: wanted[at], free });
             }
         }
         Ok(wanted)
@@ -352,7 +353,9 @@ impl Arena {
         }
         let plan = self.plan(&movable);
         let mut holes = [0; MAX_BANDS];
-        holes[..self.bands.len()].copy_from_slice(plan.holes());
+        for (usable, left) in holes.iter_mut().zip(plan.holes()) {
+            *usable = self.usable(*left);
+        }
         let mut spans = [0; MAX_BANDS];
         spans[..self.bands.len()].copy_from_slice(plan.spans());
         match self.price(&wanted, &holes, &spans) {
@@ -361,14 +364,40 @@ impl Arena {
         }
     }
 
-    fn fits_now(&self, wanted: &[u32; MAX_BANDS]) -> Result<(), Refusal> {
-        let use_holes = self.config.rules.on(Rule::HolesBeforeMoves);
+    /// Whether `first` fits and, once it is allocated, `then` as well: by moving pages that `movable` admits, if
+    /// need be. Capacity is additive (a page taken from a hole is a page less to pack), so this is the admission of
+    /// both together, as long as the pages of `first` are movable themselves.
+    #[must_use]
+    pub fn fits_then(
+        &self,
+        first: &[Request],
+        then: &[Request],
+        movable: impl Fn(BandId, LogicalPage) -> bool,
+    ) -> bool {
+        let both: Vec<Request> = first.iter().chain(then).copied().collect();
+        self.admission(&both, movable).admitted()
+    }
+
+    /// An arena of the same layout with nothing in it: what would fit if everything were freed.
+    #[must_use]
+    pub fn emptied(&self) -> Arena {
+        let mut empty = self.clone();
+        empty.bands = Arena::bands_of(&self.config, &self.geometry);
+        empty
+    }
+
+    pub(crate) fn fits_now(&self, wanted: &[u32; MAX_BANDS]) -> Result<(), Refusal> {
         let (mut holes, mut spans) = ([0; MAX_BANDS], [0; MAX_BANDS]);
         for (at, band) in self.bands.iter().enumerate() {
-            holes[at] = if use_holes { band.holes.len() } else { 0 };
+            holes[at] = self.usable(band.holes.len());
             spans[at] = band.span;
         }
         self.price(wanted, &holes, &spans)
+    }
+
+    /// Holes that an allocation may take.
+    fn usable(&self, holes: u32) -> u32 {
+        if self.config.rules.on(Rule::HolesBeforeMoves) { holes } else { 0 }
     }
 
     /// What a design without a joint budget does: every band has its fixed share of the bytes.
@@ -385,8 +414,8 @@ impl Arena {
     }
 
     /// Allocates for all requests or for none, from holes and the gap only: nothing moves. Returns the logical
-    /// pages of each request; a request for a band that binds another band's ids gets the last ids allocated for
-    /// its owner in the same call.
+    /// pages of each request; a request for a band that binds another band's ids gets the last ids that the same
+    /// call has allocated for its owner before it and not bound yet.
     ///
     /// # Errors
     /// When the request does not fit as things are. [`Arena::admission`] says whether a compaction would help.
@@ -407,9 +436,11 @@ impl Arena {
             let bound = match self.config.bands[at].ids {
                 Ids::Own => None,
                 Ids::Of(owner) => {
-                    // `totals` has checked that the owner's requests together are long enough.
+                    // `totals` has checked that there are enough.
                     let before = requests[..nth].iter().zip(&granted).filter(|(earlier, _)| earlier.band == owner);
-                    let ids: Vec<LogicalPage> = before.flat_map(|(_, ids)| ids.iter().copied()).collect();
+                    let ids: Vec<LogicalPage> = (before.flat_map(|(_, ids)| ids.iter().copied()))
+                        .filter(|id| self.bands[at].distance(*id).is_none())
+                        .collect();
                     if ids.len() < count {
                         return Err(Refusal::Unowned(request.band));
                     }
@@ -433,6 +464,7 @@ impl Arena {
             }
             granted.push(ids);
         }
+        self.recount();
         Ok(granted)
     }
 
@@ -509,19 +541,9 @@ impl Arena {
         let after = after.filter(|_| self.config.rules.on(Rule::ReuseAfterEvents));
         let band = &mut self.bands[at];
         let Some(distance) = band.remove(id) else { return };
-        match (after, self.config.reuse) {
-            (Some(event), _) => {
-                let position = band.pending.partition_point(|(other, _)| *other < distance);
-                band.pending.insert(position, (distance, event));
-            }
-            (None, Reuse::Never) => band.retired += 1,
-            (None, Reuse::AtOnce) => {
-                band.holes.insert(distance);
-                band.recent.push(distance);
-            }
-            (None, Reuse::AsDesigned) => {
-                band.holes.insert(distance);
-            }
+        match after {
+            Some(event) => band.pend(distance, event),
+            None => band.vacate(distance, self.config.reuse),
         }
     }
 
@@ -532,15 +554,43 @@ impl Arena {
             let holes = &band.holes;
             band.recent.retain(|at| holes.contains(*at));
         }
+        self.recount();
     }
 
-    /// Gives every page of the band back, pending ones too: the caller has waited for their events.
+    /// Counts live pages afresh where the table may lead to pages that are not (see
+    /// [`Rule::TombstoneClearsBinding`]): everywhere else, counting as pages come and go is exact.
+    pub(crate) fn recount(&mut self) {
+        if self.config.rules.on(Rule::TombstoneClearsBinding) {
+            return;
+        }
+        for band in &mut self.bands {
+            let occupants = band.occupants();
+            let live = |at: &u32| {
+                let pending = band.pending.iter().any(|(page, _)| page == at);
+                occupants[*at as usize] != NONE && !pending && !band.holes.contains(*at) && !band.retired.contains(*at)
+            };
+            band.live = (0..band.span).filter(live).count() as u32;
+        }
+    }
+
+    /// Gives every page of the band back, pending ones too: the caller has waited for their events. With
+    /// [`Reuse::Never`], none of the pages and ids is handed out again.
     pub fn clear(&mut self, band: BandId) {
         for at in 0..self.bands.len() {
             if at == band.0 as usize || self.config.bands[at].ids == Ids::Of(band) {
+                if self.config.reuse == Reuse::Never {
+                    let band = &mut self.bands[at];
+                    band.map.fill(NONE);
+                    band.pending.clear();
+                    band.live = 0;
+                    for at in 0..band.span {
+                        band.retired.insert(at);
+                    }
+                    continue;
+                }
                 let (ids, capacity) = (self.bands[at].map.len() as u32, self.capacity(BandId(at as u8)));
                 let first = (self.config.bands[at].ids == Ids::Own).then_some(self.geometry.first[at]);
-                self.bands[at] = Band::new(ids, first, capacity);
+                self.bands[at] = Band::new(ids, first, capacity, self.config.reuse);
             }
         }
     }
@@ -554,12 +604,7 @@ impl Arena {
             let fired = band.pending.extract_if(.., |(_, key)| *key == event).map(|(at, _)| at);
             let fired: Vec<u32> = fired.collect();
             for at in fired {
-                match self.config.reuse {
-                    Reuse::Never => band.retired += 1,
-                    Reuse::AsDesigned | Reuse::AtOnce => {
-                        band.holes.insert(at);
-                    }
-                }
+                band.vacate(at, self.config.reuse);
             }
         }
         self.settle();
@@ -569,7 +614,7 @@ impl Arena {
     #[must_use]
     pub fn available_now(&self, band: BandId) -> u32 {
         let state = &self.bands[band.0 as usize];
-        self.room(band, state.holes.len(), state.span, self.gap())
+        self.room(band, self.usable(state.holes.len()), state.span, self.gap())
     }
 
     /// Pages of the band that could be allocated if every page that `movable` admits were moved as planned.
@@ -579,7 +624,7 @@ impl Arena {
         let mut spans = [0; MAX_BANDS];
         spans[..self.bands.len()].copy_from_slice(plan.spans());
         let at = band.0 as usize;
-        let packed = self.room(band, plan.holes()[at], spans[at], self.gap_with(&spans));
+        let packed = self.room(band, self.usable(plan.holes()[at]), spans[at], self.gap_with(&spans));
         packed.max(self.available_now(band))
     }
 

@@ -3,6 +3,7 @@
 //! Positions are *distances* from the band's own end, so that nothing below knows which way a band grows: distance
 //! 0 is the page next to the end, the band occupies distances `0..span`.
 
+use crate::config::Reuse;
 use crate::ids::{EventKey, LogicalPage};
 use crate::page_set::PageSet;
 
@@ -20,14 +21,14 @@ pub(crate) struct Band {
     pub(crate) holes: PageSet,
     /// Pages that must not be reused until an event completes, by distance.
     pub(crate) pending: Vec<(u32, EventKey)>,
-    /// Pages that are never handed out again ([`crate::Reuse::Never`]).
-    pub(crate) retired: u32,
+    /// Pages that are never handed out again, by distance ([`crate::Reuse::Never`]; room for none otherwise).
+    pub(crate) retired: PageSet,
     /// Distances in the order in which they were freed ([`crate::Reuse::AtOnce`]).
     pub(crate) recent: Vec<u32>,
 }
 
 impl Band {
-    pub(crate) fn new(ids: u32, first_id: Option<u32>, capacity: u32) -> Band {
+    pub(crate) fn new(ids: u32, first_id: Option<u32>, capacity: u32, reuse: Reuse) -> Band {
         let mut band = Band {
             map: vec![NONE; ids as usize],
             ids: PageSet::with_capacity(ids),
@@ -35,7 +36,7 @@ impl Band {
             live: 0,
             holes: PageSet::with_capacity(capacity),
             pending: Vec::new(),
-            retired: 0,
+            retired: PageSet::with_capacity(if reuse == Reuse::Never { capacity } else { 0 }),
             recent: Vec::new(),
         };
         if let Some(first) = first_id {
@@ -59,8 +60,25 @@ impl Band {
     pub(crate) fn remove(&mut self, id: LogicalPage) -> Option<u32> {
         let at = self.distance(id)?;
         self.map[id.0 as usize] = NONE;
-        self.live -= 1;
+        // Without `tombstone-clears-binding` the table leads to pages that are not live; the arena recounts then.
+        self.live = self.live.saturating_sub(1);
         Some(at)
+    }
+
+    /// The page at this distance waits for `event`.
+    pub(crate) fn pend(&mut self, distance: u32, event: EventKey) {
+        if let Err(position) = self.pending.binary_search(&(distance, event)) {
+            self.pending.insert(position, (distance, event));
+        }
+    }
+
+    /// The page at this distance is nobody's and nothing touches it any more.
+    pub(crate) fn vacate(&mut self, distance: u32, reuse: Reuse) {
+        if reuse == Reuse::Never {
+            self.retired.insert(distance);
+        } else if self.holes.insert(distance) && reuse == Reuse::AtOnce {
+            self.recent.push(distance);
+        }
     }
 
     /// Draws the watermark back over holes that touch the frontier.
@@ -91,7 +109,7 @@ impl Clone for Band {
             live: self.live,
             holes: self.holes.clone(),
             pending: self.pending.clone(),
-            retired: self.retired,
+            retired: self.retired.clone(),
             recent: self.recent.clone(),
         }
     }
@@ -104,7 +122,7 @@ impl Clone for Band {
         self.live = source.live;
         self.holes.clone_from(&source.holes);
         self.pending.clone_from(&source.pending);
-        self.retired = source.retired;
+        self.retired.clone_from(&source.retired);
         self.recent.clone_from(&source.recent);
     }
 }

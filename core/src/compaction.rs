@@ -6,7 +6,7 @@
 
 use crate::arena::Arena;
 use crate::band::{Band, NONE};
-use crate::config::{Planner, Reuse};
+use crate::config::Planner;
 use crate::ids::{BandId, EventKey, LogicalPage, PhysicalPage};
 use crate::rules::Rule;
 
@@ -116,8 +116,10 @@ impl Arena {
         plan.holes.push(holes as u32);
     }
 
-    /// Makes the plan's placement the arena's. The caller has copied the bytes. With `pend`, pages that were moved
-    /// from are not reused before that event completes.
+    /// Makes the plan's placement the arena's, which has not changed since the plan was made. The caller has copied
+    /// the bytes. With `pend`, pages that were moved from and that nothing was moved to are not reused before that
+    /// event completes. (`slide` moves pages to where earlier moves of the same plan came from; `minimal` never
+    /// does, so that work in flight can go on reading the old places.)
     pub fn commit(&mut self, plan: &Plan, pend: Option<EventKey>) {
         let pend = pend.filter(|_| self.config.rules.on(Rule::ReuseAfterEvents));
         let mut left: Vec<(usize, u32)> = Vec::with_capacity(plan.moves.len());
@@ -142,13 +144,9 @@ impl Arena {
                 continue;
             }
             let band = &mut self.bands[at];
-            match (pend, self.config.reuse) {
-                (Some(event), _) => {
-                    let position = band.pending.partition_point(|(other, _)| *other < from);
-                    band.pending.insert(position, (from, event));
-                }
-                (None, Reuse::Never) => band.retired += 1,
-                (None, Reuse::AsDesigned | Reuse::AtOnce) => {
+            match pend {
+                Some(event) => band.pend(from, event),
+                None => {
                     band.holes.insert(from);
                 }
             }

@@ -27,25 +27,24 @@ impl Arena {
         }
         let mut wanted = [0; MAX_BANDS];
         wanted[at] = ids.len() as u32;
-        let (mut holes, mut spans) = ([0; MAX_BANDS], [0; MAX_BANDS]);
-        for (nth, state) in self.bands.iter().enumerate() {
-            holes[nth] = state.holes.len();
-            spans[nth] = state.span;
-        }
-        self.price(&wanted, &holes, &spans).map_err(PageError::Full)?;
+        self.fits_now(&wanted).map_err(PageError::Full)?;
         for id in ids {
             let Some(distance) = self.take_page(band) else { continue };
             self.bands[at].place(id.0, distance);
         }
+        self.recount();
         Ok(())
     }
 
     /// Releases the band's pages of `ids`; the ids and their pages in other bands stay.
     ///
     /// # Errors
-    /// When an id has no page in the band, or is named twice. Nothing has changed then.
+    /// When the band owns its ids, an id has no page in it, or is named twice. Nothing has changed then.
     pub fn tombstone(&mut self, band: BandId, ids: &[LogicalPage], after: Option<EventKey>) -> Result<(), PageError> {
         self.check_live(band, ids)?;
+        if self.config.bands[band.0 as usize].ids == Ids::Own {
+            return Err(PageError::OwnsIds(band));
+        }
         for id in ids {
             let at = self.bands[band.0 as usize].distance(*id);
             self.vacate(band.0 as usize, *id, after);
@@ -59,6 +58,7 @@ impl Arena {
         if self.config.rules.on(Rule::TombstoneClearsBinding) {
             self.settle();
         }
+        self.recount();
         Ok(())
     }
 

@@ -54,6 +54,14 @@ struct Lease {
     ttl: Option<u32>,
 }
 
+/// A request for a lease that waits for the compactions that asked before it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct HeldBack {
+    holder: HolderId,
+    /// Of the waiting compactions, the first so many come before it.
+    ahead: usize,
+}
+
 /// The leases of one layout.
 #[derive(Debug, PartialEq, Eq)]
 pub struct LeaseTable {
@@ -61,6 +69,8 @@ pub struct LeaseTable {
     leases: Vec<Lease>,
     events: Vec<EventKey>,
     waiting: Vec<HolderId>,
+    /// Requests for leases that wait for their turn, in the order in which they asked.
+    held_back: Vec<HeldBack>,
     /// Whether new leases are held back. With `compaction-one-at-a-time` this follows from `waiting`; without it,
     /// it is the flag that the first compaction to end clears for all.
     holding_back: bool,
@@ -69,7 +79,8 @@ pub struct LeaseTable {
 impl Clone for LeaseTable {
     fn clone(&self) -> LeaseTable {
         let (leases, events, waiting) = (self.leases.clone(), self.events.clone(), self.waiting.clone());
-        LeaseTable { rules: self.rules, leases, events, waiting, holding_back: self.holding_back }
+        let held_back = self.held_back.clone();
+        LeaseTable { rules: self.rules, leases, events, waiting, held_back, holding_back: self.holding_back }
     }
 
     fn clone_from(&mut self, source: &LeaseTable) {
@@ -77,6 +88,7 @@ impl Clone for LeaseTable {
         self.leases.clone_from(&source.leases);
         self.events.clone_from(&source.events);
         self.waiting.clone_from(&source.waiting);
+        self.held_back.clone_from(&source.held_back);
         self.holding_back = source.holding_back;
     }
 }
@@ -85,7 +97,14 @@ impl LeaseTable {
     /// No lease, nobody waiting.
     #[must_use]
     pub fn new(rules: Rules) -> LeaseTable {
-        LeaseTable { rules, leases: Vec::new(), events: Vec::new(), waiting: Vec::new(), holding_back: false }
+        LeaseTable {
+            rules,
+            leases: Vec::new(),
+            events: Vec::new(),
+            waiting: Vec::new(),
+            held_back: Vec::new(),
+            holding_back: false,
+        }
     }
 
     fn position(&self, holder: HolderId) -> Result<usize, usize> {
@@ -143,6 +162,27 @@ impl LeaseTable {
         }
     }
 
+    /// Asks for a lease, in turn: a request that must wait stands behind the compactions that wait now, and before
+    /// those that ask later. Ask once; the lease is granted when [`LeaseTable::is_held_back`] says no any more.
+    pub fn acquire_in_turn(&mut self, holder: HolderId) -> Outcome {
+        let outcome = self.acquire(holder, None);
+        if outcome == Outcome::MustWait {
+            self.held_back.push(HeldBack { holder, ahead: self.waiting.len() });
+        }
+        outcome
+    }
+
+    /// Whether `holder` has asked for a lease in turn, and waits.
+    #[must_use]
+    pub fn is_held_back(&self, holder: HolderId) -> bool {
+        self.held_back.iter().any(|request| request.holder == holder)
+    }
+
+    /// Drops the request of `holder` for a lease in turn, if it still waits.
+    pub fn withdraw(&mut self, holder: HolderId) {
+        self.held_back.retain(|request| request.holder != holder);
+    }
+
     /// Gives one lease back.
     ///
     /// # Errors
@@ -182,8 +222,8 @@ impl LeaseTable {
         }
     }
 
-    /// Waiting for `event` failed, and the compaction that waited gives up. The events stay; without the rule, all
-    /// of them had been taken out of the table before the wait.
+    /// Waiting for `event` failed, and the compaction that waited gives up. The other events stay; without the rule,
+    /// all of them had been taken out of the table before the wait.
     pub fn wait_failed(&mut self, holder: HolderId, event: EventKey) {
         if self.rules.on(Rule::CompactionKeepsEvents) {
             self.event_completed(event);
@@ -222,10 +262,27 @@ impl LeaseTable {
         leases && events
     }
 
-    /// The compaction of `holder` has ended, or is given up.
+    /// Whether `holder` may compact now and is the first of those who wait to.
+    #[must_use]
+    pub fn may_compact_in_turn(&self, holder: HolderId) -> bool {
+        self.waiting.first() == Some(&holder) && self.may_compact()
+    }
+
+    /// The compaction of `holder` has ended, or is given up. Requests for leases whose turn has come are granted.
     pub fn end_compaction(&mut self, holder: HolderId) {
+        let ended = self.waiting.iter().position(|other| *other == holder);
         self.waiting.retain(|other| *other != holder);
         self.holding_back = !self.waiting.is_empty() && self.rules.on(Rule::CompactionOneAtATime);
+        for request in &mut self.held_back {
+            request.ahead -= usize::from(ended.is_some_and(|ended| ended < request.ahead));
+        }
+        while let Some(at) = self.held_back.iter().position(|request| request.ahead == 0 || !self.holding_back) {
+            let HeldBack { holder, .. } = self.held_back.remove(at);
+            match self.position(holder) {
+                Ok(at) => self.leases[at].depth += 1,
+                Err(at) => self.leases.insert(at, Lease { holder, depth: 1, ttl: None }),
+            }
+        }
     }
 
     /// Whether `holder` would be granted a lease now.
@@ -236,22 +293,27 @@ impl LeaseTable {
     }
 
     /// Appends the table's state to `out`; equal states give equal bytes. Holders, events, depths and ttls must be
-    /// below 255.
+    /// below 255, their numbers below 128.
     pub fn pack(&self, out: &mut Vec<u8>) {
-        out.extend([self.leases.len() as u8, self.events.len() as u8]);
+        let queue = u8::from(!self.held_back.is_empty()) << 7;
+        out.extend([self.leases.len() as u8 | queue, self.events.len() as u8]);
         out.push(self.waiting.len() as u8 | u8::from(self.holding_back) << 7);
         for lease in &self.leases {
             out.extend([lease.holder.0 as u8, lease.depth as u8, lease.ttl.map_or(u8::MAX, |ttl| ttl as u8)]);
         }
         out.extend(self.events.iter().map(|event| event.0 as u8));
         out.extend(self.waiting.iter().map(|holder| holder.0 as u8));
+        if !self.held_back.is_empty() {
+            out.push(self.held_back.len() as u8);
+            out.extend(self.held_back.iter().flat_map(|request| [request.holder.0 as u8, request.ahead as u8]));
+        }
     }
 
     /// Reads back what [`LeaseTable::pack`] wrote, and returns the rest of the bytes.
     pub fn unpack<'a>(&mut self, bytes: &'a [u8]) -> &'a [u8] {
         let [leases, events, waiting, rest @ ..] = bytes else { return bytes };
         self.holding_back = waiting >> 7 != 0;
-        let (packed, rest) = rest.split_at(usize::from(*leases) * 3);
+        let (packed, rest) = rest.split_at(usize::from(leases & 0x7f) * 3);
         self.leases.clear();
         self.leases.extend(packed.chunks_exact(3).map(|lease| Lease {
             holder: HolderId(lease[0].into()),
@@ -264,6 +326,16 @@ impl LeaseTable {
         let (packed, rest) = rest.split_at(usize::from(waiting & 0x7f));
         self.waiting.clear();
         self.waiting.extend(packed.iter().map(|holder| HolderId((*holder).into())));
+        self.held_back.clear();
+        if leases >> 7 == 0 {
+            return rest;
+        }
+        let (count, rest) = rest.split_at(1);
+        let (packed, rest) = rest.split_at(usize::from(count[0]) * 2);
+        self.held_back.extend(
+            (packed.chunks_exact(2))
+                .map(|request| HeldBack { holder: HolderId(request[0].into()), ahead: request[1].into() }),
+        );
         rest
     }
 }

@@ -28,15 +28,17 @@ impl Arena {
                     out.extend(band.recent.iter().map(|at| *at as u8));
                 }
             }
-            if !self.config.rules.on(Rule::TombstoneClearsBinding) {
-                out.push(band.holes.len() as u8);
-                out.extend(band.holes.iter().map(|at| at as u8));
+            if self.vacant_is_packed() {
+                let vacant = if self.config.reuse == Reuse::Never { &band.retired } else { &band.holes };
+                out.push(vacant.len() as u8);
+                out.extend(vacant.iter().map(|at| at as u8));
             }
         }
     }
 
     /// Reads back what [`Arena::pack`] wrote for an arena of the same layout, and returns the rest of the bytes.
     pub fn unpack<'a>(&mut self, mut bytes: &'a [u8]) -> &'a [u8] {
+        let vacant_is_packed = self.vacant_is_packed();
         let mut take = |count: usize| {
             let (head, tail) = bytes.split_at(count);
             bytes = tail;
@@ -46,11 +48,14 @@ impl Arena {
             let head = take(2);
             let (span, pending) = (head[0], usize::from(head[1]));
             band.span = span.into();
-            band.holes.clear();
-            if self.config.reuse != Reuse::Never {
-                for at in 0..band.span {
-                    band.holes.insert(at);
-                }
+            let never = self.config.reuse == Reuse::Never;
+            // What is neither live nor pending is a hole, or retired.
+            let (vacant, other) =
+                if never { (&mut band.retired, &mut band.holes) } else { (&mut band.holes, &mut band.retired) };
+            other.clear();
+            vacant.clear();
+            for at in 0..band.span {
+                vacant.insert(at);
             }
             band.ids.clear();
             let owner = self.config.bands[at].ids == Ids::Own;
@@ -58,48 +63,51 @@ impl Arena {
             for (id, distance) in take(band.map.len()).iter().enumerate() {
                 if *distance == u8::MAX {
                     band.map[id] = NONE;
-                    if owner && id as u32 >= self.geometry.first[at] {
+                    if owner && !never && id as u32 >= self.geometry.first[at] {
                         band.ids.insert(id as u32);
                     }
                 } else {
                     band.map[id] = (*distance).into();
-                    band.holes.remove((*distance).into());
+                    vacant.remove((*distance).into());
                     band.live += 1;
                 }
             }
             band.pending.clear();
             for pair in take(pending * 2).chunks_exact(2) {
                 band.pending.push((pair[0].into(), EventKey(pair[1].into())));
-                band.holes.remove(pair[0].into());
+                vacant.remove(pair[0].into());
             }
-            band.retired = 0;
             band.recent.clear();
             match self.config.reuse {
                 Reuse::AsDesigned => {}
                 Reuse::Never => {
-                    band.ids.clear();
                     for (id, free) in take(band.map.len()).iter().enumerate() {
                         if *free != 0 {
                             band.ids.insert(id as u32);
                         }
                     }
-                    band.retired = band.span - band.live - band.pending.len() as u32;
                 }
                 Reuse::AtOnce => {
                     let count = take(1)[0];
                     band.recent.extend(take(count.into()).iter().map(|at| u32::from(*at)));
                 }
             }
-            if !self.config.rules.on(Rule::TombstoneClearsBinding) {
-                // The table may lead to holes, so that they do not follow from it.
+            if vacant_is_packed {
                 let count = take(1)[0];
-                for hole in take(count.into()) {
-                    let mapped = band.map.iter().filter(|at| **at == u32::from(*hole)).count() as u32;
-                    band.live -= mapped;
-                    band.holes.insert((*hole).into());
+                vacant.clear();
+                for at in take(count.into()) {
+                    vacant.insert((*at).into());
                 }
             }
         }
+        self.recount();
         bytes
+    }
+
+    /// Without these rules the table may lead to vacant pages, and pages may be nobody's: which pages are vacant does
+    /// not follow from the rest.
+    fn vacant_is_packed(&self) -> bool {
+        let rules = self.config.rules;
+        !rules.on(Rule::TombstoneClearsBinding) || !rules.on(Rule::BatchesAccumulate)
     }
 }
