@@ -67,13 +67,19 @@ impl Band {
 
     /// The page at this distance waits for `event`.
     pub(crate) fn pend(&mut self, distance: u32, event: EventKey) {
-        if let Err(position) = self.pending.binary_search(&(distance, event)) {
+        if distance < self.span
+            && let Err(position) = self.pending.binary_search(&(distance, event))
+        {
             self.pending.insert(position, (distance, event));
         }
     }
 
-    /// The page at this distance is nobody's and nothing touches it any more.
+    /// The page at this distance is nobody's and nothing touches it any more. (Without `tombstone-clears-binding` the
+    /// table may lead beyond the frontier, where there is nothing to give back.)
     pub(crate) fn vacate(&mut self, distance: u32, reuse: Reuse) {
+        if distance >= self.span {
+            return;
+        }
         if reuse == Reuse::Never {
             self.retired.insert(distance);
         } else if self.holes.insert(distance) && reuse == Reuse::AtOnce {

@@ -83,7 +83,8 @@ pub fn kernel_index(page: PhysicalPage, layers: u32) -> Option<KernelIndex> {
     u64::from(page.0).checked_mul(2 * u64::from(layers)).map(KernelIndex)
 }
 
-/// The token index of a page's `offset`-th token.
+/// The token index of a page's `offset`-th token. It fits for every page that an arena can have
+/// ([`crate::MAX_PAGES`]), whatever the page size.
 #[must_use]
 pub fn token_index(page: PhysicalPage, page_tokens: u32, offset: u32) -> TokenIndex {
     TokenIndex(i64::from(page.0) * i64::from(page_tokens) + i64::from(offset))

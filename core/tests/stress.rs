@@ -19,7 +19,7 @@ use std::cell::Cell;
 #[test]
 fn contents_survive_everything() {
     let (moves, compactions, refusals) = (Cell::new(0), Cell::new(0), Cell::new(0));
-    let mut runner = proptest::test_runner::TestRunner::new(ProptestConfig::with_cases(1500));
+    let mut runner = proptest::test_runner::TestRunner::new(cases(1500));
     let strategy = (layouts(), prop::collection::vec(ops(), 1..60));
     let result = runner.run(&strategy, |(layout, ops)| {
         let mut lab = Lab::new(layout);

@@ -5,10 +5,17 @@
 
 use leasecheck_core::*;
 use proptest::prelude::*;
+use proptest::test_runner::RngSeed;
 use std::collections::{BTreeMap, BTreeSet};
 
 pub const A: BandId = BandId(0);
 pub const B: BandId = BandId(1);
+
+/// So many cases, the same on every run.
+pub fn cases(count: u32) -> ProptestConfig {
+    let rng_seed = RngSeed::Fixed(0x1ea5_ec4e);
+    ProptestConfig { cases: count, rng_seed, failure_persistence: None, ..ProptestConfig::default() }
+}
 
 pub fn everything(_: BandId, _: LogicalPage) -> bool {
     true
