@@ -1,8 +1,10 @@
 //! Compaction as a plan that a caller executes and the arena then commits.
 //!
 //! Two planners with the same guarantees (order of moves safe, ids and contents kept, nothing overlaps):
-//! `slide` keeps the order of pages and moves all that lie beyond a hole; `minimal` moves only the pages beyond the
-//! new watermark, which is the lowest possible. Pages that must not move, pending and retired pages are obstacles.
+//! `slide` keeps the order of pages and moves all that lie beyond a hole; `minimal` moves only the pages that do not
+//! lie in the places that will be taken: as many as there are holes below the new watermark, if nothing is in the way.
+//! Pages that must not move, pending and retired pages are obstacles. Both plans leave no page that can move beyond a
+//! hole, also where an obstacle keeps the watermark up: it falls at once when the obstacle goes.
 
 use crate::arena::Arena;
 use crate::band::{Band, NONE};
@@ -90,12 +92,6 @@ impl Arena {
         // A position is open if it was a hole or has been vacated by an earlier move.
         let mut open: Vec<bool> = (0..state.span).map(|at| state.holes.contains(at)).collect();
         let first_move = plan.moves.len();
-        // No plan reaches a lower watermark than this: beyond every page that stays, and room for all.
-        let stays = |at: &u32| {
-            let id = occupants[*at as usize];
-            !open[*at as usize] && (id == NONE || !movable(band, LogicalPage(id)))
-        };
-        let watermark = (0..state.span).rev().find(stays).map_or(0, |at| at + 1).max(state.span - state.holes.len());
         let mut shift = |from: u32, to: u32| {
             let id = occupants[from as usize];
             if !movable(band, LogicalPage(id)) {
@@ -110,7 +106,7 @@ impl Arena {
         };
         match self.config.planner {
             Planner::Slide => slide(state, &mut shift),
-            Planner::Minimal => minimal(state, watermark, &mut shift),
+            Planner::Minimal => minimal(state, &mut shift),
         }
         if !self.config.rules.on(Rule::MovesInSafeOrder) {
             plan.moves[first_move..].reverse();
@@ -179,13 +175,13 @@ fn slide(band: &Band, shift: &mut impl FnMut(u32, u32) -> bool) {
     }
 }
 
-/// Pages beyond the new watermark, from the frontier inward, into the holes below it, from the own end outward.
-fn minimal(band: &Band, watermark: u32, shift: &mut impl FnMut(u32, u32) -> bool) {
+/// Pages from the frontier inward into holes from the own end outward, while the page lies beyond the hole.
+fn minimal(band: &Band, shift: &mut impl FnMut(u32, u32) -> bool) {
     let live = band.occupants();
     let mut beyond = band.span;
     for hole in band.holes.iter() {
         loop {
-            if beyond <= watermark || beyond <= hole + 1 {
+            if beyond <= hole + 1 {
                 return;
             }
             beyond -= 1;

@@ -222,12 +222,11 @@ impl LeaseTable {
         }
     }
 
-    /// Waiting for `event` failed, and the compaction that waited gives up. The other events stay; without the rule,
-    /// all of them had been taken out of the table before the wait.
-    pub fn wait_failed(&mut self, holder: HolderId, event: EventKey) {
-        if self.rules.on(Rule::CompactionKeepsEvents) {
-            self.event_completed(event);
-        } else {
+    /// Waiting for an event failed, and the compaction that waited gives up. All events stay, the failing one too:
+    /// that the wait failed says nothing about the work behind it. Without the rule, all of them had been taken out
+    /// of the table before the wait.
+    pub fn wait_failed(&mut self, holder: HolderId) {
+        if !self.rules.on(Rule::CompactionKeepsEvents) {
             self.events.clear();
         }
         self.end_compaction(holder);

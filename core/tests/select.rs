@@ -104,7 +104,10 @@ proptest! {
     fn the_token_filter_keeps_order(tokens in prop::collection::vec(-5_i64..20, 0..20), floor in -2_i64..3) {
         let tokens: Vec<TokenIndex> = tokens.into_iter().map(TokenIndex).collect();
         let kept: Vec<TokenIndex> = tokens_above(&tokens, floor).collect();
-        let expected: Vec<TokenIndex> = tokens.iter().copied().filter(|token| token.0 >= floor + 1).collect();
+        let mut expected = tokens;
+        let (sorted, dropped) = (expected.clone(), expected.iter().filter(|token| token.0 <= floor).count());
+        expected.retain(|token| token.0.saturating_sub(floor) > 0);
+        prop_assert_eq!(kept.len() + dropped, sorted.len());
         prop_assert_eq!(kept, expected);
     }
 }
