@@ -1,1 +1,11 @@
-//! .
+//! What turns results into something a person or a CI reads: one data model, one renderer per file.
+
+pub mod json;
+pub mod junit;
+pub mod lanes;
+pub mod markdown;
+pub mod model;
+pub mod table;
+pub mod text;
+
+pub use model::{CaseReport, CounterexampleReport, Report};

@@ -1,1 +1,11 @@
-//! .
+//! The world in which claims about page allocators are settled: host threads, fake GPU timelines, RDMA and storage
+//! agents around the arenas of `leasecheck-core`; the litmus language; the invariants; the explorers.
+
+pub mod assumptions;
+pub mod explore;
+pub mod invariants;
+pub mod litmus;
+pub mod marks;
+pub mod program;
+pub mod verdict;
+pub mod world;

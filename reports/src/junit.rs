@@ -1,0 +1,54 @@
+//! JUnit XML: a suite for each claim, a test for each case.
+
+use crate::model::Report;
+use crate::text;
+use quick_junit::{NonSuccessKind, TestCase, TestCaseStatus, TestSuite};
+use std::time::Duration;
+
+/// `seconds` holds the time of each case, in the order of the report.
+///
+/// # Errors
+/// When the XML cannot be written.
+pub fn render(report: &Report, checks: &[(String, Result<(), String>)], seconds: &[f64]) -> Result<String, String> {
+    let mut junit = quick_junit::Report::new("leasecheck gate");
+    let mut suites: Vec<TestSuite> = Vec::new();
+    for (nth, case) in report.cases.iter().enumerate() {
+        let mut status = TestCaseStatus::success();
+        if case.standing != "as claimed" {
+            status = TestCaseStatus::non_success(NonSuccessKind::Failure);
+            status
+                .set_message(format!("expected {}, but {}", case.expected, case.why))
+                .set_description(text::case(case));
+        }
+        let mut test = TestCase::new(case.case.clone(), status);
+        test.set_classname(case.claim.clone());
+        test.set_time(Duration::from_secs_f64(seconds.get(nth).copied().unwrap_or(0.0)));
+        match suites.last_mut().filter(|suite| suite.name.as_str() == case.claim) {
+            Some(suite) => {
+                suite.add_test_case(test);
+            }
+            None => {
+                let mut suite = TestSuite::new(case.claim.clone());
+                suite.add_test_case(test);
+                suites.push(suite);
+            }
+        }
+    }
+    let mut suite = TestSuite::new("gate");
+    for (name, result) in checks {
+        let mut status = TestCaseStatus::success();
+        if let Err(why) = result {
+            status = TestCaseStatus::non_success(NonSuccessKind::Failure);
+            status.set_message(why.clone());
+        }
+        suite.add_test_case(TestCase::new(name.clone(), status));
+    }
+    for error in &report.errors {
+        let mut status = TestCaseStatus::non_success(NonSuccessKind::Error);
+        status.set_message(error.message.clone());
+        suite.add_test_case(TestCase::new(error.file.clone(), status));
+    }
+    suites.push(suite);
+    junit.add_test_suites(suites);
+    junit.to_string().map_err(|error| error.to_string())
+}

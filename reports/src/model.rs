@@ -1,0 +1,316 @@
+//! The data model that every renderer starts from. It holds nothing that differs from run to run.
+
+use leasecheck_sim::explore::Token;
+use leasecheck_sim::explore::replay::{Misfit, Picture, Place, RowKind, Run, run};
+use leasecheck_sim::litmus::LitmusFile;
+use leasecheck_sim::program::{Expect, Program};
+use leasecheck_sim::verdict::{Limit, Outcome, Standing, Verdict};
+use leasecheck_sim::world::Note;
+use serde::Serialize;
+
+/// Version of the JSON form. It changes when a field changes its meaning or goes away.
+pub const VERSION: u32 = 1;
+
+/// Results of a run of the tool.
+#[derive(Clone, Debug, Serialize)]
+pub struct Report {
+    /// Version of this form.
+    pub version: u32,
+    /// The cases, in the order in which they were given.
+    pub cases: Vec<CaseReport>,
+    /// Files that could not be read, with the reason.
+    pub errors: Vec<FileError>,
+}
+
+/// A file that could not be used.
+#[derive(Clone, Debug, Serialize)]
+pub struct FileError {
+    /// Path as given.
+    pub file: String,
+    /// The whole error text.
+    pub message: String,
+}
+
+/// One case and its verdict.
+#[derive(Clone, Debug, Serialize)]
+pub struct CaseReport {
+    /// Name of the claim.
+    pub claim: String,
+    /// Name of the case.
+    pub case: String,
+    /// Path of the litmus file, as given.
+    pub file: String,
+    /// Where the report stands that the claim comes from.
+    pub source: String,
+    /// The claim, in a sentence.
+    pub statement: String,
+    /// `unreachable`, or `reachable: CODE`.
+    pub expected: String,
+    /// `reachable`, `unreachable`, `truncated` or `vacuous`.
+    pub verdict: String,
+    /// `as claimed`, `failed` or `unknown`.
+    pub standing: String,
+    /// Why the case does not stand as claimed; empty if it does.
+    pub why: String,
+    /// Distinct states.
+    pub states: u64,
+    /// Steps taken.
+    pub steps: u64,
+    /// Longest distance from the start.
+    pub depth: u32,
+    /// Whether independent orders were left out.
+    pub reduced: bool,
+    /// Rules that are off.
+    pub rules_off: Vec<String>,
+    /// Assumptions that were dropped.
+    pub assumptions_off: Vec<String>,
+    /// Behaviours that were reached.
+    pub marks: Vec<String>,
+    /// Other invariants that were seen violated on the way.
+    pub also: Vec<String>,
+    /// The run that violates, if one was found.
+    pub counterexample: Option<CounterexampleReport>,
+}
+
+/// A run that violates an invariant.
+#[derive(Clone, Debug, Serialize)]
+pub struct CounterexampleReport {
+    /// The invariant.
+    pub code: String,
+    /// What is violated, in a sentence.
+    pub message: String,
+    /// Earlier steps that matter and the order that is missing.
+    pub because: Vec<String>,
+    /// Whether no shorter run exists.
+    pub shortest: bool,
+    /// Names of the agents, in the order of their numbers.
+    pub agents: Vec<String>,
+    /// The steps.
+    pub rows: Vec<RowReport>,
+    /// Arenas at the start and when the last step begins.
+    pub arenas: Vec<ArenaReport>,
+    /// The token that replays it.
+    pub token: String,
+}
+
+/// One step of a run.
+#[derive(Clone, Debug, Serialize)]
+pub struct RowReport {
+    /// Number of the agent that takes it.
+    pub agent: u8,
+    /// `host`, `queued` or `run`.
+    pub kind: &'static str,
+    /// The queue that the operation goes to, if it is queued.
+    pub queue: Option<u8>,
+    /// As in the litmus file.
+    pub text: String,
+    /// Line in the litmus file.
+    pub line: u32,
+    /// What happened besides, in words.
+    pub notes: Vec<String>,
+    /// Per arena: what holds its layout after the step: `lease`, `event`, or nothing.
+    pub held: Vec<Option<&'static str>>,
+}
+
+/// An arena before and after.
+#[derive(Clone, Debug, Serialize)]
+pub struct ArenaReport {
+    /// Its name.
+    pub name: String,
+    /// The bands.
+    pub bands: Vec<BandReport>,
+}
+
+/// A band before and after: per page `sink`, `hole`, `pending`, `free`, or the id of a live page.
+#[derive(Clone, Debug, Serialize)]
+pub struct BandReport {
+    /// Its name.
+    pub name: String,
+    /// At the start of the case.
+    pub before: Vec<String>,
+    /// When the last step begins.
+    pub after: Vec<String>,
+}
+
+/// The words of a claim's expectation.
+#[must_use]
+pub fn expected(program: &Program) -> String {
+    match program.expect {
+        Expect::Unreachable => "unreachable".to_owned(),
+        Expect::Reachable(code) => format!("reachable: {}", code.name()),
+    }
+}
+
+/// The words of a standing.
+#[must_use]
+pub fn standing(standing: Standing) -> &'static str {
+    match standing {
+        Standing::AsClaimed => "as claimed",
+        Standing::Failed => "failed",
+        Standing::Unknown => "unknown",
+    }
+}
+
+/// Makes the report of one case.
+///
+/// # Errors
+/// When the counterexample does not replay, which would be a defect of the explorer.
+pub fn case_report(file: &LitmusFile, path: &str, case: usize, outcome: &Outcome) -> Result<CaseReport, Misfit> {
+    let program = &file.cases[case];
+    let counterexample = match &outcome.verdict {
+        Verdict::Reachable(found) => {
+            let run = run(program, &found.steps)?;
+            let token = Token { claim: file.name.clone(), case, steps: found.steps.clone() };
+            Some(counterexample(program, &run, &token, found.shortest))
+        }
+        _ => None,
+    };
+    let names = |marks: &mut dyn Iterator<Item = leasecheck_sim::marks::Mark>| {
+        marks.map(|mark| mark.name().to_owned()).collect()
+    };
+    Ok(CaseReport {
+        claim: file.name.clone(),
+        case: program.name.1.clone(),
+        file: path.to_owned(),
+        source: file.source.clone(),
+        statement: file.claim.clone(),
+        expected: expected(program),
+        verdict: outcome.verdict.word().to_owned(),
+        standing: standing(outcome.standing(program)).to_owned(),
+        why: why(program, outcome),
+        states: outcome.states,
+        steps: outcome.steps,
+        depth: outcome.depth,
+        reduced: outcome.reduced,
+        rules_off: program.rules.off().map(|rule| rule.name().to_owned()).collect(),
+        assumptions_off: program.assume.off().map(|assumption| assumption.name().to_owned()).collect(),
+        marks: names(&mut outcome.marks.iter()),
+        also: outcome.also.iter().map(|code| code.name().to_owned()).collect(),
+        counterexample,
+    })
+}
+
+fn why(program: &Program, outcome: &Outcome) -> String {
+    let missing = |marks: Vec<leasecheck_sim::marks::Mark>| {
+        marks.iter().map(|mark| format!("`{}`", mark.name())).collect::<Vec<_>>().join(", ")
+    };
+    match (&outcome.verdict, program.expect) {
+        (Verdict::Truncated { limit, left }, _) => match limit {
+            Limit::States(limit) => {
+                format!("the limit of {limit} states was reached with {left} states still to explore")
+            }
+            Limit::Memory(limit) => {
+                format!("the limit of {} MiB was reached with {left} states still to explore", limit >> 20)
+            }
+            Limit::Interrupted => format!("stopped with {left} states still to explore"),
+        },
+        (Verdict::Vacuous { missing: marks }, _) => {
+            let never: Vec<String> = outcome
+                .never_ran
+                .iter()
+                .map(|pc| {
+                    format!("`{}` (line {})", program.code[usize::from(*pc)].text, program.code[usize::from(*pc)].line)
+                })
+                .collect();
+            let steps =
+                if never.is_empty() { String::new() } else { format!("; steps never reached: {}", never.join(", ")) };
+            format!("explored completely, but the witness was never reached: {}{steps}", missing(marks.clone()))
+        }
+        (Verdict::Unreachable, Expect::Reachable(code)) => format!("no run violates `{}`", code.name()),
+        (Verdict::Reachable(found), Expect::Unreachable) => format!("a run violates `{}`", found.violation.code.name()),
+        (Verdict::Reachable(found), Expect::Reachable(code)) if found.violation.code != code => {
+            format!("no run violates `{}`; one violates `{}`", code.name(), found.violation.code.name())
+        }
+        (Verdict::Reachable(_), Expect::Reachable(_)) => {
+            let marks = outcome.missing(program);
+            if marks.is_empty() {
+                String::new()
+            } else {
+                format!("the shortest counterexample does not reach the witness: {}", missing(marks))
+            }
+        }
+        (Verdict::Unreachable, Expect::Unreachable) => String::new(),
+    }
+}
+
+fn place(place: Place) -> String {
+    match place {
+        Place::Sink => "sink".to_owned(),
+        Place::Live(id) => id.to_string(),
+        Place::Hole => "hole".to_owned(),
+        Place::Pending => "pending".to_owned(),
+        Place::Outside => "free".to_owned(),
+    }
+}
+
+/// Makes the report of a run.
+#[must_use]
+pub fn counterexample(program: &Program, run: &Run, token: &Token, shortest: bool) -> CounterexampleReport {
+    let mut leases = vec![0_u32; program.arenas.len()];
+    let mut events: Vec<Vec<u8>> = vec![Vec::new(); program.arenas.len()];
+    let mut rows = Vec::new();
+    for row in &run.rows {
+        let mut notes = Vec::new();
+        for note in &row.notes {
+            match note {
+                Note::Leased(arena) => leases[usize::from(*arena)] += 1,
+                Note::Released(arena) => leases[usize::from(*arena)] = leases[usize::from(*arena)].saturating_sub(1),
+                Note::HandedOff(arena, event) => {
+                    leases[usize::from(*arena)] = leases[usize::from(*arena)].saturating_sub(1);
+                    events[usize::from(*arena)].push(*event);
+                }
+                Note::Completed(event) => events.iter_mut().for_each(|events| events.retain(|other| other != event)),
+                Note::Moved { arena, band, id, from, to } => {
+                    notes.push(format!("page {id} of {} moves from {from} to {to}", program.band_name(*arena, *band)));
+                }
+                Note::Said(text) => notes.push(text.clone()),
+                _ => {}
+            }
+        }
+        let held = leases.iter().zip(&events).map(|(leases, events)| match (leases, events.is_empty()) {
+            (0, true) => None,
+            (0, false) => Some("event"),
+            _ => Some("lease"),
+        });
+        let (kind, queue) = match row.kind {
+            RowKind::Host => ("host", None),
+            RowKind::Queued(queue) => ("queued", Some(queue)),
+            RowKind::Run => ("run", None),
+        };
+        let held = held.collect();
+        rows.push(RowReport {
+            agent: row.step.agent,
+            kind,
+            queue,
+            text: row.text.clone(),
+            line: row.line,
+            notes,
+            held,
+        });
+    }
+    let pictured = |before: &Picture, after: &Picture, at: usize| ArenaReport {
+        name: program.arenas[at].name.clone(),
+        bands: before
+            .bands
+            .iter()
+            .zip(&after.bands)
+            .zip(&program.arenas[at].config.bands)
+            .map(|((before, after), band)| BandReport {
+                name: band.name.clone(),
+                before: before.iter().copied().map(place).collect(),
+                after: after.iter().copied().map(place).collect(),
+            })
+            .collect(),
+    };
+    let arenas = run.before.iter().zip(&run.after).enumerate().map(|(at, (before, after))| pictured(before, after, at));
+    CounterexampleReport {
+        code: run.violation.as_ref().map_or(String::new(), |violation| violation.code.name().to_owned()),
+        message: run.violation.as_ref().map_or(String::new(), |violation| violation.message.clone()),
+        because: run.because.clone(),
+        shortest,
+        agents: program.agents.iter().map(|agent| agent.name.clone()).collect(),
+        rows,
+        arenas: arenas.collect(),
+        token: token.to_string(),
+    }
+}

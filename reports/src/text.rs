@@ -1,0 +1,63 @@
+//! Verdicts as text for a terminal.
+
+use crate::lanes;
+use crate::model::{CaseReport, CounterexampleReport};
+use std::fmt::Write;
+
+fn plural(count: u64, word: &str) -> String {
+    format!("{count} {word}{}", if count == 1 { "" } else { "s" })
+}
+
+/// One case: its verdict, and the counterexample if there is one.
+#[must_use]
+pub fn case(report: &CaseReport) -> String {
+    let mut out = String::new();
+    let sign = match report.standing.as_str() {
+        "as claimed" => "✓",
+        "failed" => "✗",
+        _ => "?",
+    };
+    let code = report.counterexample.as_ref().map_or(String::new(), |found| format!(": {}", found.code));
+    let size = match &report.counterexample {
+        Some(found) => format!("{}, {}", plural(found.rows.len() as u64, "step"), plural(report.states, "state")),
+        None => {
+            let reduced = if report.reduced { ", independent orders left out" } else { "" };
+            format!("{}{reduced}", plural(report.states, "state"))
+        }
+    };
+    // Writing to a string cannot fail.
+    let _ = writeln!(out, "{sign} {} / {}   {}{code}   {size}", report.claim, report.case, report.verdict);
+    for (what, names) in [("rules off", &report.rules_off), ("assumptions dropped", &report.assumptions_off)] {
+        if !names.is_empty() {
+            let _ = writeln!(out, "  {what}: {}", names.join(", "));
+        }
+    }
+    if !report.why.is_empty() {
+        let _ = writeln!(out, "  expected {}, but {}", report.expected, report.why);
+    }
+    if let Some(found) = &report.counterexample {
+        let _ = writeln!(out, "\n{}", run(found));
+    }
+    out
+}
+
+/// A run: lanes, arenas, the reason, the command that replays it.
+#[must_use]
+pub fn run(found: &CounterexampleReport) -> String {
+    let mut out = String::new();
+    let _ = writeln!(out, "{}\n", lanes::render(found));
+    let _ = writeln!(out, "{}\n", lanes::arenas(found));
+    if found.code.is_empty() {
+        let _ = writeln!(out, "  nothing is violated up to here");
+    } else {
+        let _ = writeln!(out, "  {}: {}.", found.code, found.message);
+    }
+    for reason in &found.because {
+        let _ = writeln!(out, "  {reason}");
+    }
+    if !found.shortest {
+        let _ = writeln!(out, "  (There may be a shorter run.)");
+    }
+    let _ = write!(out, "  replay: leasecheck replay {}", found.token);
+    out
+}

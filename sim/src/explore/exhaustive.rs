@@ -1,0 +1,440 @@
+//! Every interleaving of a case: breadth first, level by level, on all cores, with the same result on any number.
+//!
+//! States are kept as 128-bit fingerprints of their packed bytes. A level is explored in two halves: workers expand
+//! chunks of it and sort what they find into shards; then each shard takes in what is new, in the order of the level.
+//! Nothing depends on which worker was faster.
+
+use super::reduce::Reduction;
+use crate::invariants::{Code, Violation, deadlock, lost_wakeup, race};
+use crate::marks::Marks;
+use crate::program::{END, Expect, Program};
+use crate::verdict::{Counterexample, Limit, Outcome, Verdict};
+use crate::world::{Effects, StartError, Step, World};
+use hashbrown::HashSet;
+use rayon::prelude::*;
+use std::collections::BTreeSet;
+use std::hash::{BuildHasherDefault, Hasher};
+use std::sync::atomic::{AtomicU64, Ordering};
+use xxhash_rust::xxh3::xxh3_128;
+
+/// Shards of the set of known states; fixed, so that the order of states is the same for any number of workers.
+const SHARDS: usize = 64;
+/// Levels smaller than this are explored by one worker: starting others would cost more.
+const PARALLEL: usize = 512;
+/// States of a level that one worker takes at a time.
+const CHUNK: usize = 256;
+
+/// Limits and choices of an exploration.
+#[derive(Clone, Copy)]
+pub struct Options<'a> {
+    /// The most distinct states.
+    pub limit_states: u64,
+    /// The most bytes for states.
+    pub limit_memory: u64,
+    /// Whether to leave out orders that cannot matter.
+    pub reduce: bool,
+    /// Asked now and then whether to stop.
+    pub interrupted: &'a (dyn Fn() -> bool + Sync),
+    /// Counts distinct states, for whoever shows progress.
+    pub progress: &'a AtomicU64,
+}
+
+/// The fingerprint is its own hash.
+#[derive(Default)]
+struct Identity(u64);
+
+impl Hasher for Identity {
+    fn finish(&self) -> u64 {
+        self.0
+    }
+    fn write(&mut self, _: &[u8]) {}
+    fn write_u128(&mut self, value: u128) {
+        self.0 = value as u64;
+    }
+}
+
+type Known = HashSet<u128, BuildHasherDefault<Identity>>;
+
+#[derive(Default)]
+struct Shard {
+    known: Known,
+    /// New states of the next level: packed bytes end to end, and for each the end of its bytes, its parent and step.
+    bytes: Vec<u8>,
+    ends: Vec<(usize, u32, Step)>,
+}
+
+impl Shard {
+    fn take_in(&mut self, fingerprint: u128, bytes: &[u8], parent: u32, step: Step) {
+        if self.known.insert(fingerprint) {
+            self.bytes.extend_from_slice(bytes);
+            self.ends.push((self.bytes.len(), parent, step));
+        }
+    }
+}
+
+/// Successors that a worker found and that were not known when the level began.
+#[derive(Default)]
+struct Found {
+    bytes: Vec<u8>,
+    entries: Vec<(u128, usize, u32, Step)>,
+}
+
+/// A violation and where it was seen.
+#[derive(Clone)]
+struct Seen {
+    /// Index of the state, in order of discovery.
+    state: u32,
+    /// The step that violates; none if the state does.
+    step: Option<Step>,
+    violation: Violation,
+}
+
+/// What one chunk of a level gave.
+struct ChunkResult {
+    found: Vec<Found>,
+    /// The violation that is looked for.
+    target: Option<Seen>,
+    /// The first other violation.
+    other: Option<Seen>,
+    also: BTreeSet<Code>,
+    marks: Marks,
+    ran: Vec<bool>,
+    steps: u64,
+}
+
+struct Search<'a> {
+    program: &'a Program,
+    reduction: Reduction,
+    /// The only violation that ends the search, or any.
+    target: Option<Code>,
+}
+
+/// One level: packed states end to end.
+struct Level {
+    bytes: Vec<u8>,
+    ends: Vec<usize>,
+    /// Index of its first state.
+    base: u32,
+}
+
+impl Level {
+    fn state(&self, at: usize) -> &[u8] {
+        let start = if at == 0 { 0 } else { self.ends[at - 1] };
+        &self.bytes[start..self.ends[at]]
+    }
+}
+
+impl Search<'_> {
+    /// Expands the states `range` of a level. `take` gets every successor.
+    fn expand(
+        &self,
+        level: &Level,
+        range: std::ops::Range<usize>,
+        scratch: &mut (World, World),
+        mut take: impl FnMut(u128, &[u8], u32, Step),
+    ) -> ChunkResult {
+        let (world, next) = scratch;
+        let mut result = ChunkResult {
+            found: Vec::new(),
+            target: None,
+            other: None,
+            also: BTreeSet::new(),
+            marks: Marks::default(),
+            ran: vec![false; self.program.code.len()],
+            steps: 0,
+        };
+        let mut steps = Vec::new();
+        let mut packed = Vec::new();
+        for at in range {
+            let state = level.base + at as u32;
+            world.unpack(level.state(at));
+            steps.clear();
+            world.enabled(self.program, &mut steps);
+            let wrong = if steps.is_empty() {
+                (!world.finished()).then(|| {
+                    lost_wakeup::check(world, self.program).unwrap_or_else(|| deadlock::check(world, self.program))
+                })
+            } else {
+                race::check(world, self.program, &steps)
+            };
+            if let Some(violation) = wrong
+                && self.note(Seen { state, step: None, violation }, &mut result)
+            {
+                return result;
+            }
+            if result.target.is_some() {
+                // A step of this level violates: only a state of this level could be a shorter counterexample.
+                continue;
+            }
+            let alone = self.reduction.alone(self.program, world, &steps);
+            let chosen = alone.map_or(0..steps.len(), |at| at..at + 1);
+            for nth in chosen.clone() {
+                let step = steps[nth];
+                if let Some(thread) = world.threads.get(World::thread_slot(self.program, step.agent))
+                    && thread.pc != END
+                    && !self.program.agents[usize::from(step.agent)].is_queue()
+                {
+                    result.ran[usize::from(thread.pc)] = true;
+                }
+                let mut effects = Effects::default();
+                result.steps += 1;
+                // The last successor may use up the state itself.
+                let outcome = if nth + 1 == chosen.end {
+                    std::mem::swap(world, next);
+                    next.step(self.program, step, &mut effects)
+                } else {
+                    next.clone_from(world);
+                    next.step(self.program, step, &mut effects)
+                };
+                result.marks.add(effects.marks);
+                match outcome {
+                    Ok(()) => {
+                        packed.clear();
+                        next.pack(&mut packed);
+                        take(xxh3_128(&packed), &packed, state, step);
+                    }
+                    Err(violation) => {
+                        if self.note(Seen { state, step: Some(step), violation }, &mut result) {
+                            break;
+                        }
+                    }
+                }
+            }
+        }
+        result
+    }
+
+    /// Keeps a violation; true if it is the one that is looked for.
+    fn note(&self, seen: Seen, result: &mut ChunkResult) -> bool {
+        let code = seen.violation.code;
+        if self.target.is_none_or(|target| target == code) {
+            if result.target.is_none() || seen.step.is_none() {
+                result.target = Some(seen);
+            }
+            return true;
+        }
+        result.also.insert(code);
+        if result.other.is_none() {
+            result.other = Some(seen);
+        }
+        false
+    }
+}
+
+/// Explores a program from its start until the violation that its claim is about, any violation if it claims that none
+/// is reachable, or the end of the state space.
+///
+/// # Errors
+/// When the case cannot start.
+pub fn explore(program: &Program, options: &Options<'_>) -> Result<Outcome, StartError> {
+    let start = World::start(program)?;
+    let target = match program.expect {
+        Expect::Unreachable => None,
+        Expect::Reachable(code) => Some(code),
+    };
+    let search = Search { program, reduction: Reduction::new(program, options.reduce), target };
+    let mut shards: Vec<Shard> = (0..SHARDS).map(|_| Shard::default()).collect();
+    let mut packed = Vec::new();
+    start.pack(&mut packed);
+    let fingerprint = xxh3_128(&packed);
+    shards[shard_of(fingerprint)].known.insert(fingerprint);
+    let mut parents: Vec<(u32, Step)> = vec![(u32::MAX, Step { agent: 0, choice: 0 })];
+    let mut level = Level { ends: vec![packed.len()], bytes: packed, base: 0 };
+    let mut total = Totals { ran: vec![false; program.code.len()], ..Totals::default() };
+    let mut other: Option<Seen> = None;
+    let mut scratch = (start.clone(), start.clone());
+    let mut depth = 0;
+    loop {
+        let states = parents.len() as u64;
+        options.progress.store(states, Ordering::Relaxed);
+        let stored = level.bytes.len() as u64 + states * 26;
+        let limit = if states > options.limit_states {
+            Some(Limit::States(options.limit_states))
+        } else if stored > options.limit_memory {
+            Some(Limit::Memory(options.limit_memory))
+        } else if (options.interrupted)() {
+            Some(Limit::Interrupted)
+        } else {
+            None
+        };
+        if let Some(limit) = limit {
+            let verdict = Verdict::Truncated { limit, left: level.ends.len() as u64 };
+            return Ok(total.outcome(program, verdict, states, depth, search.reduction.is_on()));
+        }
+        let results = expand_level(&search, &level, &mut shards, &mut scratch, &start);
+        for result in &results {
+            total.add(result);
+            if other.is_none() {
+                other.clone_from(&result.other);
+            }
+        }
+        let mut targets: Vec<&Seen> = results.iter().filter_map(|result| result.target.as_ref()).collect();
+        targets.sort_by_key(|seen| (seen.step.is_some(), seen.state));
+        if let Some(seen) = targets.first() {
+            let verdict = Verdict::Reachable(counterexample(&parents, seen, !search.reduction.is_on()));
+            return Ok(total.outcome(program, verdict, states, depth, search.reduction.is_on()));
+        }
+        let base = parents.len() as u32;
+        let mut next = Level { bytes: Vec::new(), ends: Vec::new(), base };
+        for shard in &mut shards {
+            let offset = next.bytes.len();
+            next.bytes.append(&mut shard.bytes);
+            for (end, parent, step) in shard.ends.drain(..) {
+                next.ends.push(offset + end);
+                parents.push((parent, step));
+            }
+        }
+        if next.ends.is_empty() {
+            let states = parents.len() as u64;
+            let verdict = match other {
+                Some(seen) => Verdict::Reachable(counterexample(&parents, &seen, !search.reduction.is_on())),
+                None => {
+                    let missing: Vec<_> =
+                        program.witness.iter().copied().filter(|mark| !total.marks.has(*mark)).collect();
+                    if missing.is_empty() { Verdict::Unreachable } else { Verdict::Vacuous { missing } }
+                }
+            };
+            return Ok(total.outcome(program, verdict, states, depth, search.reduction.is_on()));
+        }
+        level = next;
+        depth += 1;
+    }
+}
+
+fn shard_of(fingerprint: u128) -> usize {
+    (fingerprint >> 64) as usize % SHARDS
+}
+
+fn expand_level(
+    search: &Search<'_>,
+    level: &Level,
+    shards: &mut [Shard],
+    scratch: &mut (World, World),
+    start: &World,
+) -> Vec<ChunkResult> {
+    let count = level.ends.len();
+    if count < PARALLEL || rayon::current_num_threads() == 1 {
+        let take = |fingerprint: u128, bytes: &[u8], parent, step| {
+            shards[shard_of(fingerprint)].take_in(fingerprint, bytes, parent, step);
+        };
+        return vec![search.expand(level, 0..count, scratch, take)];
+    }
+    let known: &[Shard] = shards;
+    let chunks: Vec<usize> = (0..count).step_by(CHUNK).collect();
+    let mut results: Vec<ChunkResult> = chunks
+        .into_par_iter()
+        .map_init(
+            || (start.clone(), start.clone()),
+            |scratch, from| {
+                let mut found: Vec<Found> = (0..SHARDS).map(|_| Found::default()).collect();
+                let take = |fingerprint: u128, bytes: &[u8], parent, step| {
+                    let at = shard_of(fingerprint);
+                    if !known[at].known.contains(&fingerprint) {
+                        found[at].bytes.extend_from_slice(bytes);
+                        let end = found[at].bytes.len();
+                        found[at].entries.push((fingerprint, end, parent, step));
+                    }
+                };
+                let mut result = search.expand(level, from..(from + CHUNK).min(count), scratch, take);
+                result.found = found;
+                result
+            },
+        )
+        .collect();
+    shards.par_iter_mut().enumerate().for_each(|(at, shard)| {
+        for result in &results {
+            let found = &result.found[at];
+            let mut from = 0;
+            for (fingerprint, end, parent, step) in &found.entries {
+                shard.take_in(*fingerprint, &found.bytes[from..*end], *parent, *step);
+                from = *end;
+            }
+        }
+    });
+    results.iter_mut().for_each(|result| result.found.clear());
+    results
+}
+
+fn counterexample(parents: &[(u32, Step)], seen: &Seen, shortest: bool) -> Counterexample {
+    let mut steps: Vec<Step> = seen.step.into_iter().collect();
+    let mut at = seen.state as usize;
+    while at != 0 {
+        let (parent, step) = parents[at];
+        steps.push(step);
+        at = parent as usize;
+    }
+    steps.reverse();
+    Counterexample { steps, violation: seen.violation.clone(), shortest }
+}
+
+#[derive(Default)]
+struct Totals {
+    marks: Marks,
+    also: BTreeSet<Code>,
+    ran: Vec<bool>,
+    steps: u64,
+}
+
+impl Totals {
+    fn add(&mut self, result: &ChunkResult) {
+        self.marks.add(result.marks);
+        self.also.extend(&result.also);
+        self.steps += result.steps;
+        for (all, one) in self.ran.iter_mut().zip(&result.ran) {
+            *all |= one;
+        }
+    }
+
+    fn outcome(self, program: &Program, verdict: Verdict, states: u64, depth: u32, reduced: bool) -> Outcome {
+        let mut marks = self.marks;
+        if let Verdict::Reachable(found) = &verdict {
+            marks = super::replay::marks(program, &found.steps);
+        }
+        let threads = program.entries.iter().copied().min().unwrap_or(0);
+        let never_ran = self.ran.iter().enumerate().filter(|(at, ran)| {
+            let op = &program.code[*at].op;
+            !**ran && *at >= usize::from(threads) && !matches!(op, crate::program::Op::Jump { .. })
+        });
+        let never_ran = never_ran.map(|(at, _)| at as u16).collect();
+        Outcome {
+            verdict,
+            states,
+            steps: self.steps,
+            depth,
+            reduced,
+            marks,
+            also: self.also.into_iter().collect(),
+            never_ran,
+        }
+    }
+}
+
+/// Settles a case: the reduced search for claims that nothing is reachable, the full one for shortest counterexamples.
+///
+/// # Errors
+/// When the case cannot start.
+pub fn check(program: &Program, options: &Options<'_>) -> Result<Outcome, StartError> {
+    let full = Options { reduce: false, ..*options };
+    match program.expect {
+        Expect::Reachable(_) => {
+            let outcome = explore(program, &full)?;
+            match outcome.verdict {
+                Verdict::Truncated { .. } if options.reduce && !(options.interrupted)() => {
+                    let reduced = explore(program, options)?;
+                    Ok(if matches!(reduced.verdict, Verdict::Truncated { .. }) { outcome } else { reduced })
+                }
+                _ => Ok(outcome),
+            }
+        }
+        Expect::Unreachable => {
+            let outcome = explore(program, options)?;
+            match outcome.verdict {
+                Verdict::Reachable(_) if outcome.reduced => {
+                    let shortest = explore(program, &full)?;
+                    Ok(if matches!(shortest.verdict, Verdict::Reachable(_)) { shortest } else { outcome })
+                }
+                _ => Ok(outcome),
+            }
+        }
+    }
+}

@@ -1,0 +1,46 @@
+//! Litmus files: how a person states a claim.
+//!
+//! [`load`] turns a file into a [`LitmusFile`]: one claim, several cases, each a [`Program`]. The step language is the
+//! table in [`steps`]; `docs/litmus.md` is the tutorial.
+
+mod compile;
+mod diagnostics;
+mod file;
+mod lex;
+mod names;
+mod parse;
+mod read;
+pub mod steps;
+
+pub use diagnostics::{Diagnostic, Source, nearest};
+pub use parse::usage;
+
+use crate::program::Program;
+
+/// The largest litmus file, in bytes.
+pub const MAX_BYTES: usize = 1 << 20;
+
+/// A claim and its cases.
+#[derive(Clone, Debug)]
+pub struct LitmusFile {
+    /// Short name, unique in a corpus.
+    pub name: String,
+    /// Where the report stands: `owner/repository#number`, a file, a design rule.
+    pub source: String,
+    /// The claim, in one sentence.
+    pub claim: String,
+    /// The cases, compiled.
+    pub cases: Vec<Program>,
+}
+
+/// Parses and compiles a litmus file.
+///
+/// # Errors
+/// The first thing that is wrong in it.
+pub fn load(source: &Source) -> Result<LitmusFile, Diagnostic> {
+    if source.text.len() > MAX_BYTES {
+        let message = format!("a litmus file of {} bytes", source.text.len());
+        return Err(Diagnostic::new(0..0, message, format!("at most {MAX_BYTES} bytes")));
+    }
+    file::with_root(source, |root| read::read(source, root))
+}

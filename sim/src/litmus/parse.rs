@@ -1,0 +1,424 @@
+//! Step programs to statements, driven by the table of [`super::steps`].
+
+use super::diagnostics::Diagnostic;
+use super::lex::{Lexeme, Token, lex};
+use super::steps::{Part, Queued, RESERVED, STEPS, Slot, Step, StepDef, parts};
+use crate::program::Compare;
+use std::ops::Range;
+
+/// A word and where it stands.
+#[derive(Clone, Debug)]
+pub(crate) struct Name {
+    pub(crate) text: String,
+    pub(crate) span: Range<usize>,
+}
+
+/// `band` or `arena.band`.
+#[derive(Clone, Debug)]
+pub(crate) struct BandRef {
+    pub(crate) arena: Option<Name>,
+    pub(crate) band: Name,
+}
+
+impl BandRef {
+    pub(crate) fn span(&self) -> Range<usize> {
+        let start = self.arena.as_ref().map_or(self.band.span.start, |arena| arena.span.start);
+        start..self.band.span.end
+    }
+}
+
+/// Pages as written.
+#[derive(Clone, Debug)]
+pub(crate) struct PagesExpr {
+    pub(crate) band: Option<BandRef>,
+    pub(crate) name: Name,
+    pub(crate) range: Option<(u8, u8)>,
+}
+
+#[derive(Clone, Debug)]
+pub(crate) enum ValueExpr {
+    Number(i16),
+    Name(Name),
+}
+
+#[derive(Clone, Debug)]
+pub(crate) struct CondExpr {
+    pub(crate) left: ValueExpr,
+    pub(crate) compare: Compare,
+    pub(crate) right: ValueExpr,
+}
+
+/// What stood in a slot.
+#[derive(Clone, Debug)]
+pub(crate) enum Arg {
+    /// An optional part that was left out.
+    Absent,
+    /// An optional part without slots that was there.
+    Present,
+    Name(Name),
+    Names(Vec<Name>),
+    Band(BandRef),
+    Requests(Vec<(BandRef, u32)>),
+    Pages(Vec<PagesExpr>),
+    Number(u32),
+    Key(Name, Option<u8>),
+    Cond(CondExpr),
+    Value(ValueExpr),
+}
+
+/// A statement: a step, and the blocks it governs.
+#[derive(Clone, Debug)]
+pub(crate) struct Stmt {
+    pub(crate) step: Step,
+    pub(crate) stream: Option<Name>,
+    pub(crate) args: Vec<Arg>,
+    pub(crate) span: Range<usize>,
+    pub(crate) block: Vec<Stmt>,
+    pub(crate) otherwise: Vec<Stmt>,
+}
+
+/// Blocks nested deeper than this are refused: nobody writes them, and recursion stays shallow.
+const MAX_DEPTH: usize = 16;
+
+struct Parser<'a> {
+    /// The whole file.
+    text: &'a str,
+    lexemes: &'a [Lexeme],
+    at: usize,
+    end: usize,
+}
+
+/// Parses a program that stands at byte `offset` of `file`.
+pub(crate) fn parse(file: &str, program: Range<usize>) -> Result<Vec<Stmt>, Diagnostic> {
+    let text = file.get(program.clone()).unwrap_or_default();
+    let lexemes = lex(text, program.start)?;
+    let mut parser = Parser { text: file, lexemes: &lexemes, at: 0, end: program.end };
+    let statements = parser.block(0)?;
+    match parser.peek() {
+        None => Ok(statements),
+        Some(_) => Err(Diagnostic::new(parser.span(), "a block ends that was never opened", "no `{` belongs to this")),
+    }
+}
+
+impl Parser<'_> {
+    fn peek(&self) -> Option<Token> {
+        self.lexemes.get(self.at).map(|lexeme| lexeme.token)
+    }
+
+    fn span(&self) -> Range<usize> {
+        self.lexemes.get(self.at).map_or(self.end..self.end, |lexeme| lexeme.span.clone())
+    }
+
+    fn last_end(&self) -> usize {
+        self.at.checked_sub(1).map_or(self.end, |at| self.lexemes[at].span.end)
+    }
+
+    fn str(&self) -> &str {
+        self.text.get(self.span()).unwrap_or_default()
+    }
+
+    fn take(&mut self, token: Token) -> bool {
+        let found = self.peek() == Some(token);
+        self.at += usize::from(found);
+        found
+    }
+
+    fn block(&mut self, depth: usize) -> Result<Vec<Stmt>, Diagnostic> {
+        if depth > MAX_DEPTH {
+            return Err(Diagnostic::new(self.span(), "blocks are nested too deeply", format!("at most {MAX_DEPTH}")));
+        }
+        let mut statements = Vec::new();
+        loop {
+            while self.take(Token::End) {}
+            match self.peek() {
+                None | Some(Token::BlockClose) => return Ok(statements),
+                Some(_) => statements.push(self.statement(depth)?),
+            }
+        }
+    }
+
+    fn statement(&mut self, depth: usize) -> Result<Stmt, Diagnostic> {
+        let start = self.span().start;
+        let mut stream = None;
+        if self.peek() == Some(Token::Word)
+            && self.lexemes.get(self.at + 1).is_some_and(|next| next.token == Token::Colon)
+        {
+            stream = Some(self.name(Slot::EventOrStream)?);
+            self.at += 1;
+        }
+        let (def, args) = self.step(stream.as_ref())?;
+        let end = self.last_end();
+        let mut statement =
+            Stmt { step: def.step, stream, args, span: start..end, block: Vec::new(), otherwise: Vec::new() };
+        if matches!(def.step, Step::If | Step::While | Step::Repeat) {
+            statement.block = self.block(depth + 1)?;
+            self.close(start)?;
+            if def.step == Step::If && self.peek() == Some(Token::Word) && self.str() == "else" {
+                self.at += 1;
+                if !self.take(Token::BlockOpen) {
+                    return Err(Diagnostic::new(self.span(), "`else` needs a block", "expected `{`"));
+                }
+                statement.otherwise = self.block(depth + 1)?;
+                self.close(start)?;
+            }
+        }
+        match self.peek() {
+            None | Some(Token::BlockClose | Token::End) => Ok(statement),
+            Some(_) => Err(Diagnostic::new(self.span(), "one step a line", "expected the end of the line")
+                .help(format!("`{}` is complete before this; write the next step on a line of its own", def.syntax))),
+        }
+    }
+
+    fn close(&mut self, start: usize) -> Result<(), Diagnostic> {
+        if self.take(Token::BlockClose) {
+            return Ok(());
+        }
+        Err(Diagnostic::new(start..start + 1, "a block is never closed", "this block needs a `}`"))
+    }
+
+    /// Matches the tokens against the syntaxes that start with the same word.
+    fn step(&mut self, stream: Option<&Name>) -> Result<(&'static StepDef, Vec<Arg>), Diagnostic> {
+        let word = if self.peek() == Some(Token::Word) { self.str().to_owned() } else { String::new() };
+        let start = self.at;
+        let mut best: Option<(usize, Diagnostic)> = None;
+        for def in STEPS {
+            let parts = parts(def.syntax);
+            let first = |part: &Part| match part {
+                Part::Word(first) => *first == word,
+                Part::Optional(group) => matches!(group.first(), Some(Part::Word(first)) if *first == word),
+                _ => false,
+            };
+            let starts = match parts.as_slice() {
+                [optional @ Part::Optional(_), next, ..] => first(optional) || first(next),
+                [next, ..] => first(next),
+                [] => false,
+            };
+            if !starts {
+                continue;
+            }
+            self.at = start;
+            let mut args = Vec::new();
+            let matched = self.parts(&parts, &mut args);
+            let complete = matched.is_ok()
+                && (matches!(self.peek(), None | Some(Token::End | Token::BlockClose))
+                    || matches!(parts.last(), Some(Part::Symbol("{"))));
+            let wrong = match matched {
+                Err(wrong) => wrong,
+                Ok(()) if complete => match (def.queued, stream) {
+                    (Queued::Yes, None) => Diagnostic::new(
+                        self.lexemes[start].span.clone(),
+                        format!("`{word}` runs on a stream"),
+                        "expected a stream in front, such as `copy:`",
+                    ),
+                    (Queued::No, Some(stream)) => Diagnostic::new(
+                        stream.span.clone(),
+                        format!("`{word}` cannot be queued"),
+                        "only the host thread does this",
+                    ),
+                    _ => return Ok((def, args)),
+                },
+                Ok(()) => Diagnostic::new(
+                    self.span(),
+                    format!("`{word}` goes on unexpectedly"),
+                    "expected the end of the step",
+                ),
+            };
+            let wrong = wrong.help(format!("`{}`: {}; for example `{}`", usage(def), def.doc, def.example));
+            if best.as_ref().is_none_or(|(reached, _)| self.at > *reached) {
+                best = Some((self.at, wrong));
+            }
+        }
+        self.at = start;
+        Err(match best {
+            Some((_, wrong)) => wrong,
+            None if word.is_empty() => Diagnostic::new(self.span(), "a step starts with a word", "expected a step")
+                .help("`leasecheck list steps` shows them all"),
+            None => {
+                let known = STEPS.iter().filter_map(|def| {
+                    def.syntax.split(' ').find(|part| part.starts_with(|first: char| first.is_ascii_lowercase()))
+                });
+                let unknown = Diagnostic::new(self.span(), format!("unknown step `{word}`"), "not a step")
+                    .help("`leasecheck list steps` shows them all");
+                unknown.nearest(&word, known)
+            }
+        })
+    }
+
+    fn parts(&mut self, parts: &[Part], args: &mut Vec<Arg>) -> Result<(), Diagnostic> {
+        for part in parts {
+            match part {
+                Part::Word(word) => self.word(word)?,
+                Part::Symbol(symbol) => self.symbol(symbol)?,
+                Part::Slot(slot) => {
+                    let arg = self.slot(*slot)?;
+                    args.push(arg);
+                }
+                Part::Optional(group) => self.optional(group, args)?,
+            }
+        }
+        Ok(())
+    }
+
+    fn optional(&mut self, group: &[Part], args: &mut Vec<Arg>) -> Result<(), Diagnostic> {
+        let there = match group.first() {
+            Some(Part::Word(word)) => self.peek() == Some(Token::Word) && self.str() == *word,
+            Some(Part::Symbol(symbol)) => self.str() == *symbol,
+            Some(Part::Slot(Slot::N)) => self.peek() == Some(Token::Number),
+            Some(Part::Slot(_)) => self.peek() == Some(Token::Word) && !RESERVED.contains(&self.str()),
+            _ => false,
+        };
+        let slots = group.iter().filter(|part| matches!(part, Part::Slot(_))).count();
+        if there {
+            if slots == 0 {
+                args.push(Arg::Present);
+            }
+            self.parts(group, args)
+        } else {
+            args.extend(std::iter::repeat_n(Arg::Absent, slots.max(1)));
+            Ok(())
+        }
+    }
+
+    fn word(&mut self, word: &str) -> Result<(), Diagnostic> {
+        if self.peek() == Some(Token::Word) && self.str() == word {
+            self.at += 1;
+            return Ok(());
+        }
+        Err(Diagnostic::new(self.span(), format!("expected `{word}`"), format!("expected `{word}`")))
+    }
+
+    fn symbol(&mut self, symbol: &str) -> Result<(), Diagnostic> {
+        if self.peek().is_some() && self.str() == symbol {
+            self.at += 1;
+            return Ok(());
+        }
+        Err(Diagnostic::new(self.span(), format!("expected `{symbol}`"), format!("expected `{symbol}`")))
+    }
+
+    fn name(&mut self, slot: Slot) -> Result<Name, Diagnostic> {
+        let expected = slot.expected();
+        if self.peek() != Some(Token::Word) {
+            return Err(Diagnostic::new(self.span(), format!("expected {expected}"), format!("expected {expected}")));
+        }
+        let text = self.str().to_owned();
+        if RESERVED.contains(&text.as_str()) {
+            let message = format!("`{text}` is a word of the step language and cannot be a name");
+            return Err(Diagnostic::new(self.span(), message, format!("expected {expected}")));
+        }
+        let name = Name { text, span: self.span() };
+        self.at += 1;
+        Ok(name)
+    }
+
+    fn number(&mut self, most: u32) -> Result<u32, Diagnostic> {
+        if self.peek() != Some(Token::Number) {
+            return Err(Diagnostic::new(self.span(), "expected a number", "expected a number"));
+        }
+        let Some(number) = self.str().parse::<u32>().ok().filter(|number| *number <= most) else {
+            let message = format!("`{}` is too large", self.str());
+            return Err(Diagnostic::new(self.span(), message, format!("at most {most}")));
+        };
+        self.at += 1;
+        Ok(number)
+    }
+
+    fn list<T>(&mut self, mut one: impl FnMut(&mut Self) -> Result<T, Diagnostic>) -> Result<Vec<T>, Diagnostic> {
+        let mut all = vec![one(self)?];
+        while self.take(Token::Comma) {
+            all.push(one(self)?);
+        }
+        Ok(all)
+    }
+
+    fn band(&mut self, slot: Slot) -> Result<BandRef, Diagnostic> {
+        let first = self.name(slot)?;
+        if self.take(Token::Dot) {
+            let band = self.name(slot)?;
+            return Ok(BandRef { arena: Some(first), band });
+        }
+        Ok(BandRef { arena: None, band: first })
+    }
+
+    fn pages(&mut self) -> Result<PagesExpr, Diagnostic> {
+        let first = self.band(Slot::Pages)?;
+        let more = self.peek() == Some(Token::Word) && !RESERVED.contains(&self.str());
+        let (band, name) = if more {
+            (Some(first), self.name(Slot::Pages)?)
+        } else if first.arena.is_some() {
+            return Err(Diagnostic::new(self.span(), "a band, but of which pages?", "expected the name of pages"));
+        } else {
+            (None, first.band)
+        };
+        let mut range = None;
+        if self.take(Token::Open) {
+            let from = self.number(254)? as u8;
+            let to = if self.take(Token::To) { self.number(255)? as u8 } else { from + 1 };
+            self.symbol("]")?;
+            range = Some((from, to));
+        }
+        Ok(PagesExpr { band, name, range })
+    }
+
+    fn value(&mut self) -> Result<ValueExpr, Diagnostic> {
+        if self.peek() == Some(Token::Number) {
+            return Ok(ValueExpr::Number(self.number(10_000)? as i16));
+        }
+        Ok(ValueExpr::Name(self.name(Slot::Value)?))
+    }
+
+    fn cond(&mut self) -> Result<CondExpr, Diagnostic> {
+        if self.peek() == Some(Token::Word) && self.str() == "not" {
+            self.at += 1;
+            let left = self.value()?;
+            return Ok(CondExpr { left, compare: Compare::Eq, right: ValueExpr::Number(0) });
+        }
+        let left = self.value()?;
+        let compare = match self.peek() {
+            Some(Token::Eq) => Compare::Eq,
+            Some(Token::Ne) => Compare::Ne,
+            Some(Token::Lt) => Compare::Lt,
+            Some(Token::Le) => Compare::Le,
+            Some(Token::Gt) => Compare::Gt,
+            Some(Token::Ge) => Compare::Ge,
+            _ => return Ok(CondExpr { left, compare: Compare::Ne, right: ValueExpr::Number(0) }),
+        };
+        self.at += 1;
+        let right = self.value()?;
+        Ok(CondExpr { left, compare, right })
+    }
+
+    fn slot(&mut self, slot: Slot) -> Result<Arg, Diagnostic> {
+        Ok(match slot {
+            Slot::Pages => Arg::Pages(self.list(Parser::pages)?),
+            Slot::Vars | Slot::Arenas => Arg::Names(self.list(|parser| parser.name(slot))?),
+            Slot::Requests => Arg::Requests(self.list(|parser| {
+                let band = parser.band(slot)?;
+                Ok((band, parser.number(1_000_000)?))
+            })?),
+            Slot::Band | Slot::Gate | Slot::Place => Arg::Band(self.band(slot)?),
+            Slot::N => Arg::Number(self.number(1_000)?),
+            Slot::Cond => Arg::Cond(self.cond()?),
+            Slot::Value => Arg::Value(self.value()?),
+            Slot::Key => {
+                let name = self.name(slot)?;
+                let mut index = None;
+                if self.take(Token::Open) {
+                    index = Some(self.number(254)? as u8);
+                    self.symbol("]")?;
+                }
+                Arg::Key(name, index)
+            }
+            _ => Arg::Name(self.name(slot)?),
+        })
+    }
+}
+
+/// The syntax with the stream in front, as people write it.
+#[must_use]
+pub fn usage(def: &StepDef) -> String {
+    match def.queued {
+        Queued::Yes => format!("S: {}", def.syntax),
+        Queued::Maybe => format!("[S:] {}", def.syntax),
+        Queued::No => def.syntax.to_owned(),
+    }
+}

@@ -1,0 +1,306 @@
+//! What the tables of a litmus file mean: arenas, cases and what cases inherit from the top of the file.
+
+use super::compile::{CaseText, compile};
+use super::diagnostics::{Diagnostic, Source};
+use super::file::{At, Table};
+use super::{LitmusFile, parse};
+use crate::assumptions::{Assumption, Assumptions};
+use crate::invariants::Code;
+use crate::marks::Mark;
+use crate::program::{Expect, limits};
+use leasecheck_core::{Arena, ArenaConfig, BandConfig, BandId, Grow, Ids, Planner, Reuse, Rule, Rules};
+use std::ops::Range;
+
+/// An arena as the file describes it.
+#[derive(Clone, Debug)]
+pub(crate) struct ArenaText {
+    pub(crate) name: At<String>,
+    pub(crate) config: ArenaConfig,
+    pub(crate) gates: Vec<(At<String>, Vec<At<String>>)>,
+    pub(crate) moves_on: Option<At<String>>,
+}
+
+/// What the top of the file and a case both can say.
+#[derive(Clone, Debug, Default)]
+struct Shared {
+    setup: Option<Range<usize>>,
+    finally: Option<Range<usize>>,
+    threads: Vec<(At<String>, Range<usize>)>,
+    rules_off: Vec<(Rule, bool)>,
+    assume_off: Vec<(Assumption, bool)>,
+    reuse: Option<Reuse>,
+    permuted: Option<bool>,
+    planner: Option<Planner>,
+}
+
+pub(crate) fn read(source: &Source, mut root: Table<'_, '_>) -> Result<LitmusFile, Diagnostic> {
+    let name = root.required("name")?;
+    let claim_source = root.required("source")?;
+    let claim = root.required("claim")?;
+    let arenas = arenas(&mut root)?;
+    let rdma = root.strings("rdma")?.unwrap_or_default();
+    let top = shared(&mut root)?;
+    let case_tables = root.tables("case", "a case")?;
+    root.finish()?;
+    if case_tables.is_empty() {
+        return Err(Diagnostic::new(name.span, "a claim without a case", "add at least one `[[case]]`"));
+    }
+    let mut cases: Vec<crate::program::Program> = Vec::new();
+    for mut table in case_tables {
+        let case_name = table.required("name")?;
+        if cases.iter().any(|other| other.name.1 == case_name.value) {
+            return Err(Diagnostic::new(case_name.span, "two cases have the same name", "choose another name"));
+        }
+        let expect = expect(&mut table)?;
+        let witness = witness(&mut table)?;
+        let own = shared(&mut table)?;
+        table.finish()?;
+        cases.push(case(source, &name.value, case_name, &arenas, &rdma, &top, own, expect, witness)?);
+    }
+    Ok(LitmusFile { name: name.value, source: claim_source.value, claim: claim.value, cases })
+}
+
+#[allow(clippy::too_many_arguments)] // One call site, which has just taken the table apart.
+fn case(
+    source: &Source,
+    claim: &str,
+    name: At<String>,
+    arenas: &[ArenaText],
+    rdma: &[At<String>],
+    top: &Shared,
+    own: Shared,
+    expect: Expect,
+    witness: Vec<Mark>,
+) -> Result<crate::program::Program, Diagnostic> {
+    let mut threads = top.threads.clone();
+    for (name, program) in own.threads {
+        match threads.iter_mut().find(|(other, _)| other.value == name.value) {
+            Some(slot) => slot.1 = program,
+            None => threads.push((name, program)),
+        }
+    }
+    if threads.is_empty() {
+        return Err(Diagnostic::new(name.span, "a case without threads", "add `threads.NAME = \"\"\"…\"\"\"`"));
+    }
+    if threads.len() > limits::AGENTS {
+        let message = format!("{} threads", threads.len());
+        return Err(Diagnostic::new(
+            threads[limits::AGENTS].0.span.clone(),
+            message,
+            format!("at most {}", limits::AGENTS),
+        ));
+    }
+    let mut rules = Rules::all();
+    for (rule, on) in top.rules_off.iter().chain(&own.rules_off) {
+        if !on {
+            rules = rules.without(*rule);
+        }
+    }
+    let mut assume = Assumptions::all();
+    for (assumption, on) in top.assume_off.iter().chain(&own.assume_off) {
+        if !on {
+            assume = assume.without(*assumption);
+        }
+    }
+    let mut arenas = arenas.to_vec();
+    for arena in &mut arenas {
+        arena.config.rules = rules;
+        arena.config.reuse = own.reuse.or(top.reuse).unwrap_or_default();
+        arena.config.permuted = own.permuted.or(top.permuted).unwrap_or(false);
+        if let Some(planner) = own.planner.or(top.planner) {
+            arena.config.planner = planner;
+        }
+    }
+    let program = |range: &Range<usize>| parse::parse(&source.text, range.clone());
+    let text = CaseText {
+        source,
+        name: (claim.to_owned(), name.value),
+        span: name.span,
+        arenas,
+        rdma: rdma.to_vec(),
+        setup: own.setup.or(top.setup.clone()).as_ref().map(program).transpose()?.unwrap_or_default(),
+        finally: own.finally.or(top.finally.clone()).as_ref().map(program).transpose()?,
+        threads: threads.iter().map(|(name, range)| Ok((name.clone(), program(range)?))).collect::<Result<_, _>>()?,
+        rules,
+        assume,
+        expect,
+        witness,
+    };
+    compile(text)
+}
+
+fn shared(table: &mut Table<'_, '_>) -> Result<Shared, Diagnostic> {
+    let mut shared = Shared {
+        setup: table.program("setup")?,
+        finally: table.program("finally")?,
+        threads: match table.table("threads", "threads")? {
+            Some(threads) => threads.named_programs()?,
+            None => Vec::new(),
+        },
+        ..Shared::default()
+    };
+    if let Some(rules) = table.table("rules", "rules")? {
+        for (name, on) in rules.named_flags()? {
+            let rule = Rule::named(&name.value).ok_or_else(|| {
+                Diagnostic::new(name.span, format!("unknown rule `{}`", name.value), "not a rule")
+                    .help("`leasecheck list rules` shows them all")
+                    .nearest(&name.value, Rule::ALL.iter().map(|rule| rule.name()))
+            })?;
+            shared.rules_off.push((rule, on));
+        }
+    }
+    if let Some(assume) = table.table("assume", "assumptions")? {
+        for (name, on) in assume.named_flags()? {
+            let assumption = Assumption::named(&name.value).ok_or_else(|| {
+                Diagnostic::new(name.span, format!("unknown assumption `{}`", name.value), "not an assumption")
+                    .help("`leasecheck list assumptions` shows them all")
+                    .nearest(&name.value, Assumption::ALL.iter().map(|assumption| assumption.name()))
+            })?;
+            shared.assume_off.push((assumption, on));
+        }
+    }
+    shared.reuse = word(
+        table,
+        "reuse",
+        &[("as designed", Reuse::AsDesigned), ("never", Reuse::Never), ("at once", Reuse::AtOnce)],
+    )?;
+    shared.permuted = word(table, "start", &[("identity", false), ("permuted", true)])?;
+    shared.planner = planner(table)?;
+    Ok(shared)
+}
+
+fn planner(table: &mut Table<'_, '_>) -> Result<Option<Planner>, Diagnostic> {
+    word(table, "planner", &[("minimal", Planner::Minimal), ("slide", Planner::Slide)])
+}
+
+/// A key whose value is one of a few words.
+fn word<T: Copy>(
+    table: &mut Table<'_, '_>,
+    key: &'static str,
+    words: &[(&'static str, T)],
+) -> Result<Option<T>, Diagnostic> {
+    let Some(value) = table.string(key)? else { return Ok(None) };
+    match words.iter().find(|(word, _)| *word == value.value) {
+        Some((_, meaning)) => Ok(Some(*meaning)),
+        None => {
+            let known = words.iter().map(|(word, _)| format!("`{word}`")).collect::<Vec<_>>().join(" or ");
+            Err(Diagnostic::new(value.span, format!("unknown {key} `{}`", value.value), format!("expected {known}"))
+                .nearest(&value.value, words.iter().map(|(word, _)| *word)))
+        }
+    }
+}
+
+fn expect(table: &mut Table<'_, '_>) -> Result<Expect, Diagnostic> {
+    let missing = Diagnostic::new(table.span.clone(), "a case needs `expect`", "what does it claim?")
+        .help("`expect = \"unreachable\"` or `expect = { reachable = \"CODE\" }`; `leasecheck list invariants` shows the codes");
+    let (word, code) = table.choice("expect")?.ok_or(missing)?;
+    match (word.value.as_str(), code) {
+        ("unreachable", None) => Ok(Expect::Unreachable),
+        ("reachable", Some(code)) => match Code::named(&code.value) {
+            Some(code) => Ok(Expect::Reachable(code)),
+            None => Err(Diagnostic::new(code.span, format!("unknown invariant `{}`", code.value), "not an invariant")
+                .help("`leasecheck list invariants` shows them all")
+                .nearest(&code.value, Code::ALL.iter().map(|code| code.name()))),
+        },
+        _ => Err(Diagnostic::new(
+            word.span,
+            "an expectation of another kind",
+            "expected `\"unreachable\"` or `{ reachable = \"CODE\" }`",
+        )),
+    }
+}
+
+fn witness(table: &mut Table<'_, '_>) -> Result<Vec<Mark>, Diagnostic> {
+    let missing = Diagnostic::new(
+        table.span.clone(),
+        "a case needs a `witness`",
+        "what must have happened for its verdict to mean anything?",
+    )
+    .help("`witness = [\"MARK\", …]`; `leasecheck list marks` shows them all");
+    let marks = table.strings("witness")?.filter(|marks| !marks.is_empty()).ok_or(missing)?;
+    let one = |name: &At<String>| {
+        Mark::named(&name.value).ok_or_else(|| {
+            Diagnostic::new(name.span.clone(), format!("unknown mark `{}`", name.value), "not a mark")
+                .help("`leasecheck list marks` shows them all")
+                .nearest(&name.value, Mark::ALL.iter().map(|mark| mark.name()))
+        })
+    };
+    marks.iter().map(one).collect()
+}
+
+fn arenas(root: &mut Table<'_, '_>) -> Result<Vec<ArenaText>, Diagnostic> {
+    let missing = Diagnostic::new(root.span.clone(), "a claim needs an arena", "add `[arena.NAME]`");
+    let tables = root.table("arena", "arenas")?.ok_or(missing.clone())?.named_tables("an arena")?;
+    if tables.is_empty() {
+        return Err(missing);
+    }
+    if tables.len() > limits::ARENAS {
+        let message = format!("{} arenas", tables.len());
+        return Err(Diagnostic::new(
+            tables[limits::ARENAS].0.span.clone(),
+            message,
+            format!("at most {}", limits::ARENAS),
+        ));
+    }
+    tables.into_iter().map(|(name, table)| arena(name, table)).collect()
+}
+
+fn arena(name: At<String>, mut table: Table<'_, '_>) -> Result<ArenaText, Diagnostic> {
+    let bytes = table
+        .number("bytes", 1 << 40)?
+        .ok_or_else(|| Diagnostic::new(name.span.clone(), "an arena needs `bytes`", "add `bytes = 48`, say"))?;
+    let sink = table.flag("sink")?.unwrap_or(false);
+    let planner = planner(&mut table)?.unwrap_or_default();
+    let moves_on = table.string("moves_on")?;
+    let gates = table.table("gates", "gates")?.map(Table::named_lists).transpose()?.unwrap_or_default();
+    let band_tables = table.table("bands", "bands")?.map(|bands| bands.named_tables("a band")).transpose()?;
+    let band_tables = band_tables.unwrap_or_default();
+    table.finish()?;
+    let mut bands = Vec::new();
+    let mut owners: Vec<(usize, At<String>)> = Vec::new();
+    for (at, (band_name, mut band)) in band_tables.into_iter().enumerate() {
+        let envelope = band.number("envelope", 1 << 40)?;
+        let page_tokens = band.number("page_tokens", 1 << 20)?;
+        let layers = band.number("layers", 1 << 20)?.map_or(1, |layers| layers.value as u32);
+        let grow = word(&mut band, "grow", &[("up", Grow::Up), ("down", Grow::Down)])?;
+        if let Some(owner) = band.string("ids_of")? {
+            owners.push((at, owner));
+        }
+        band.finish()?;
+        let missing = |key: &str| {
+            Diagnostic::new(band_name.span.clone(), format!("band `{}` needs `{key}`", band_name.value), "add it here")
+        };
+        bands.push(BandConfig {
+            name: band_name.value.clone(),
+            envelope: envelope.ok_or_else(|| missing("envelope"))?.value,
+            page_tokens: page_tokens.ok_or_else(|| missing("page_tokens"))?.value as u32,
+            layers,
+            grow: grow.ok_or_else(|| missing("grow"))?,
+            ids: Ids::Own,
+        });
+    }
+    for (at, owner) in owners {
+        let position = bands.iter().position(|band| band.name == owner.value).ok_or_else(|| {
+            Diagnostic::new(owner.span.clone(), format!("unknown band `{}`", owner.value), "not a band of this arena")
+                .nearest(&owner.value, bands.iter().map(|band| band.name.as_str()))
+        })?;
+        bands[at].ids = Ids::Of(BandId(position as u8));
+    }
+    let config = ArenaConfig {
+        bytes: bytes.value,
+        bands,
+        sink,
+        reuse: Reuse::AsDesigned,
+        permuted: false,
+        planner,
+        rules: Rules::all(),
+    };
+    let arena = Arena::new(config.clone())
+        .map_err(|error| Diagnostic::new(name.span.clone(), error.to_string(), "in this arena"))?;
+    if let Some((band, def)) = arena.bands().find(|(band, _)| arena.pages(*band) > limits::PAGES) {
+        let message = format!("band `{}` has {} pages", def.name, arena.pages(band));
+        return Err(Diagnostic::new(name.span.clone(), message, format!("at most {} in a litmus file", limits::PAGES))
+            .help("claims are about few pages: scale the sizes down"));
+    }
+    Ok(ArenaText { name, config, gates, moves_on })
+}

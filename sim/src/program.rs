@@ -1,0 +1,578 @@
+//! A litmus case, compiled: names interned, step programs as instructions, everything static in one place.
+//!
+//! A [`Program`] never changes; what changes is a [`crate::world::World`]. Limits keep states small and packed.
+
+use crate::assumptions::Assumptions;
+use crate::invariants::Code;
+use leasecheck_core::{ArenaConfig, Gates, Rules};
+
+/// Limits of one case. A litmus file that exceeds one is refused with the number.
+pub mod limits {
+    /// Arenas.
+    pub const ARENAS: usize = 4;
+    /// Host threads, streams and RDMA agents together.
+    pub const AGENTS: usize = 24;
+    /// Steps of all threads together, after compilation.
+    pub const STEPS: usize = 2_000;
+    /// Pages of one band.
+    pub const PAGES: u32 = 250;
+    /// Names of one kind (variables, events, flags, …).
+    pub const NAMES: usize = 60;
+    /// Content cells of one arena: bytes ÷ the greatest common divisor of all envelopes.
+    pub const CELLS: u64 = 4_096;
+    /// Pages that one step names: what a queued operation can carry.
+    pub const PAGES_OF_A_STEP: u8 = 20;
+    /// Operations waiting in one queue. A program that queues without bound ends here.
+    pub const QUEUE: usize = 64;
+}
+
+/// Index into [`Program::code`].
+pub type Pc = u16;
+
+/// No program counter: the thread has ended.
+pub const END: Pc = Pc::MAX;
+
+/// Which kind of agent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum AgentKind {
+    /// A host thread, at a program counter.
+    Thread,
+    /// A GPU stream: runs what is queued on it in order.
+    Stream,
+    /// An RDMA agent: a queue that no stream wait orders.
+    Rdma,
+    /// The thread that runs when all others have ended and all queues are empty.
+    Finally,
+}
+
+/// Someone who takes steps.
+#[derive(Clone, Debug)]
+pub struct Agent {
+    /// As in the litmus file.
+    pub name: String,
+    /// What it is.
+    pub kind: AgentKind,
+}
+
+impl Agent {
+    /// Whether it runs what is queued on it.
+    #[must_use]
+    pub fn is_queue(&self) -> bool {
+        matches!(self.kind, AgentKind::Stream | AgentKind::Rdma)
+    }
+}
+
+/// One arena of the case.
+#[derive(Clone, Debug)]
+pub struct ArenaDef {
+    /// As in the litmus file.
+    pub name: String,
+    /// Layout and rules.
+    pub config: ArenaConfig,
+    /// Names of the gates.
+    pub gate_names: Vec<String>,
+    /// Which flags close them.
+    pub gates: Gates,
+    /// The stream on which moves run; on the host, at once, if none.
+    pub moves_on: Option<u8>,
+    /// Bytes of a content cell: the greatest common divisor of all envelopes of the case.
+    pub cell: u64,
+    /// Content cells in the arena.
+    pub cells: u32,
+}
+
+impl ArenaDef {
+    /// Content cells of one page of the band.
+    #[must_use]
+    pub fn parts(&self, band: u8) -> u32 {
+        (self.config.bands[usize::from(band)].envelope / self.cell) as u32
+    }
+}
+
+/// What a variable holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum VarKind {
+    /// Stable ids of pages.
+    Pages,
+    /// Captured addresses.
+    Addresses(Space),
+    /// A number.
+    Number,
+}
+
+/// The id space of captured addresses.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Space {
+    /// Physical pages.
+    Physical,
+    /// Stable ids, taken as page numbers: a missing translation.
+    Logical,
+    /// Kernel-facing indices, taken as page numbers.
+    Kernel,
+}
+
+/// A variable.
+#[derive(Clone, Debug)]
+pub struct VarDef {
+    /// As in the litmus file.
+    pub name: String,
+    /// What it holds.
+    pub kind: VarKind,
+    /// The arena and band of its pages.
+    pub home: (u8, u8),
+    /// The most pages it can hold.
+    pub cap: u8,
+    /// Where its pages start in [`crate::world::World::refs`].
+    pub offset: u16,
+}
+
+/// An index buffer.
+#[derive(Clone, Debug)]
+pub struct BufferDef {
+    /// As in the litmus file.
+    pub name: String,
+    /// The arena and band of its pages.
+    pub home: (u8, u8),
+    /// The most pages it can hold.
+    pub cap: u8,
+    /// Where its pages start in [`crate::world::World::refs`].
+    pub offset: u16,
+}
+
+/// A storage key and its slots, one for each page of the chunk that it names.
+#[derive(Clone, Debug)]
+pub struct KeyDef {
+    /// As in the litmus file.
+    pub name: String,
+    /// The key under whose string the bytes are kept: itself, unless `named` says otherwise.
+    pub string: u8,
+    /// Slots.
+    pub cap: u8,
+    /// Where its slots start.
+    pub offset: u16,
+}
+
+/// Where the ids of an operand come from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ids {
+    /// A variable.
+    Var(u8),
+    /// An index buffer.
+    Buffer(u8),
+}
+
+/// Where the addresses of an operand come from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum At {
+    /// Translated now.
+    Now,
+    /// Captured earlier.
+    Var(u8),
+    /// In an index buffer, read when the operation runs.
+    Buffer(u8),
+}
+
+/// Pages that a step names.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Operand {
+    /// Which pages are meant.
+    pub ids: Ids,
+    /// The first of them.
+    pub from: u8,
+    /// One past the last.
+    pub to: u8,
+    /// The arena in which they are accessed.
+    pub arena: u8,
+    /// The band in which they are accessed.
+    pub band: u8,
+    /// Where their addresses come from.
+    pub at: At,
+}
+
+/// A value in a condition.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Value {
+    /// A literal.
+    Number(i16),
+    /// A number, or the pages of a variable.
+    Var(u8),
+}
+
+/// How two values compare.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[allow(missing_docs)]
+pub enum Compare {
+    Eq,
+    Ne,
+    Lt,
+    Le,
+    Gt,
+    Ge,
+}
+
+/// A condition.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Cond {
+    /// Left side.
+    pub left: Value,
+    /// Comparison.
+    pub compare: Compare,
+    /// Right side.
+    pub right: Value,
+}
+
+/// What a step does. Fields are indices into the tables of [`Program`].
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[allow(missing_docs)]
+pub enum Op {
+    Alloc {
+        arena: u8,
+        requests: Vec<(u8, u32)>,
+        into: Vec<u8>,
+        tried: bool,
+    },
+    Free {
+        pages: Vec<Operand>,
+        on: Option<u8>,
+    },
+    Clear {
+        arena: u8,
+        band: u8,
+    },
+    Compact {
+        arena: u8,
+    },
+    Flush {
+        arena: u8,
+        band: u8,
+        urgent: bool,
+        on: Option<u8>,
+    },
+    Bind {
+        arena: u8,
+        band: u8,
+        pages: Vec<Operand>,
+    },
+    Tombstone {
+        arena: u8,
+        band: u8,
+        pages: Vec<Operand>,
+        tokens: Option<u16>,
+        on: Option<u8>,
+    },
+    Admit {
+        arena: u8,
+        requests: Vec<(u8, u32)>,
+        into: u8,
+    },
+    Available {
+        arena: u8,
+        band: u8,
+        into: u8,
+    },
+    Translate {
+        pages: Operand,
+        space: Space,
+        into: u8,
+    },
+    Valid {
+        var: u8,
+        into: u8,
+    },
+    Select {
+        pages: Operand,
+        tokens: Option<(u16, u16)>,
+        into: u8,
+    },
+    LeaseAcquire {
+        arenas: Vec<u8>,
+        ttl: Option<u8>,
+    },
+    LeaseRelease {
+        arena: u8,
+    },
+    LeaseHandOff {
+        arena: u8,
+        event: u8,
+    },
+    Tick,
+    Pin {
+        pages: Vec<Operand>,
+        up: bool,
+    },
+    /// Kernels, host accesses and RDMA.
+    Write {
+        pages: Vec<Operand>,
+        value: u16,
+    },
+    Read {
+        pages: Vec<Operand>,
+    },
+    Produce {
+        buffer: u8,
+        pages: Vec<Operand>,
+    },
+    CopyBuffer {
+        from: u8,
+        to: u8,
+    },
+    ReadBuffer {
+        buffer: u8,
+        into: u8,
+    },
+    Wait {
+        event: u8,
+    },
+    Record {
+        event: u8,
+    },
+    SyncEvent {
+        event: u8,
+    },
+    SyncStream {
+        stream: u8,
+    },
+    Query {
+        event: u8,
+        into: u8,
+    },
+    /// A fault: from now on, queries (or the next wait) of the event fail.
+    FailQuery {
+        event: u8,
+    },
+    FailWait {
+        event: u8,
+    },
+    Transfer {
+        from: Vec<Operand>,
+        to: Vec<Operand>,
+        after: Option<u8>,
+        only: Option<u8>,
+    },
+    Key {
+        key: u8,
+        pages: Vec<Operand>,
+    },
+    Store {
+        pages: Vec<Operand>,
+        key: u8,
+        from: u8,
+        tail: bool,
+    },
+    Fetch {
+        key: u8,
+        from: u8,
+        pages: Vec<Operand>,
+        tail: bool,
+    },
+    Lookup {
+        key: u8,
+        into: u8,
+        tail: bool,
+    },
+    Drop {
+        key: u8,
+    },
+    Set {
+        flag: u8,
+        up: bool,
+    },
+    Await {
+        flag: u8,
+    },
+    Lock {
+        lock: u8,
+    },
+    Unlock {
+        lock: u8,
+    },
+    Barrier {
+        barrier: u8,
+    },
+    Let {
+        var: u8,
+        value: Value,
+        plus: i16,
+    },
+    Check {
+        cond: Cond,
+        code: Code,
+    },
+    CheckEmpty {
+        arena: u8,
+        band: Option<u8>,
+    },
+    /// Goes on at `otherwise` when the condition does not hold.
+    Branch {
+        cond: Cond,
+        otherwise: Pc,
+        loops: bool,
+    },
+    /// Never a step of its own: followed at once.
+    Jump {
+        to: Pc,
+    },
+}
+
+impl Op {
+    /// Operands of the step: what it reads or names, and what it writes.
+    pub fn operands(&self) -> impl Iterator<Item = &Operand> {
+        let (one, first, second): (Option<&Operand>, &[Operand], &[Operand]) = match self {
+            Op::Free { pages, .. }
+            | Op::Bind { pages, .. }
+            | Op::Tombstone { pages, .. }
+            | Op::Pin { pages, .. }
+            | Op::Write { pages, .. }
+            | Op::Read { pages }
+            | Op::Produce { pages, .. }
+            | Op::Key { pages, .. }
+            | Op::Store { pages, .. }
+            | Op::Fetch { pages, .. } => (None, pages, &[]),
+            Op::Translate { pages, .. } | Op::Select { pages, .. } => (Some(pages), &[], &[]),
+            Op::Transfer { from, to, .. } => (None, from, to),
+            _ => (None, &[], &[]),
+        };
+        one.into_iter().chain(first).chain(second)
+    }
+
+    /// Variables that the step reads.
+    #[must_use]
+    pub fn needs(&self) -> Vec<u8> {
+        let mut needs = Vec::new();
+        for operand in self.operands() {
+            if let Ids::Var(var) = operand.ids {
+                needs.push(var);
+            }
+            if let At::Var(var) = operand.at {
+                needs.push(var);
+            }
+        }
+        let mut value = |value: &Value| {
+            if let Value::Var(var) = value {
+                needs.push(*var);
+            }
+        };
+        match self {
+            Op::Check { cond, .. } | Op::Branch { cond, .. } => {
+                value(&cond.left);
+                value(&cond.right);
+            }
+            Op::Let { value: from, .. } => value(from),
+            Op::Valid { var, .. } => value(&Value::Var(*var)),
+            _ => {}
+        }
+        needs.sort_unstable();
+        needs.dedup();
+        needs
+    }
+
+    /// The variables that the step gives a value.
+    #[must_use]
+    pub fn gives(&self) -> Vec<u8> {
+        match self {
+            Op::Alloc { into, .. } => into.clone(),
+            Op::Admit { into, .. }
+            | Op::Available { into, .. }
+            | Op::Translate { into, .. }
+            | Op::Valid { into, .. }
+            | Op::Select { into, .. }
+            | Op::ReadBuffer { into, .. }
+            | Op::Query { into, .. }
+            | Op::Lookup { into, .. }
+            | Op::Let { var: into, .. } => vec![*into],
+            _ => Vec::new(),
+        }
+    }
+}
+
+/// One step of one thread.
+#[derive(Clone, Debug)]
+pub struct Instr {
+    /// What it does.
+    pub op: Op,
+    /// The queue it goes to; at once on the host, if none.
+    pub stream: Option<u8>,
+    /// The thread that takes it.
+    pub thread: u8,
+    /// As written, without the queue's prefix.
+    pub text: String,
+    /// Line in the litmus file, counted from 1.
+    pub line: u32,
+    /// Variables that must have a value before the step can be taken.
+    pub needs: Vec<u8>,
+}
+
+/// What a case says can or cannot happen.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Expect {
+    /// No violation is reachable.
+    Unreachable,
+    /// This violation is reachable.
+    Reachable(Code),
+}
+
+/// A compiled case.
+#[derive(Clone, Debug)]
+pub struct Program {
+    /// Name of the litmus file's claim, then of the case.
+    pub name: (String, String),
+    /// Arenas.
+    pub arenas: Vec<ArenaDef>,
+    /// Agents: threads first, then queues, then the `finally` thread if there is one.
+    pub agents: Vec<Agent>,
+    /// Number of host threads (agents `0..threads`).
+    pub threads: usize,
+    /// First instruction of each thread.
+    pub entries: Vec<Pc>,
+    /// First instruction of the set-up, run before anything else.
+    pub setup: Pc,
+    /// First instruction of the `finally` thread.
+    pub finally: Pc,
+    /// Instructions.
+    pub code: Vec<Instr>,
+    /// Variables.
+    pub vars: Vec<VarDef>,
+    /// Index buffers.
+    pub buffers: Vec<BufferDef>,
+    /// Slots for pages of variables and buffers.
+    pub ref_slots: usize,
+    /// Event names.
+    pub events: Vec<String>,
+    /// Flag names; a gate closed by hand is a flag as well.
+    pub flags: Vec<String>,
+    /// Lock names.
+    pub locks: Vec<String>,
+    /// Barrier names and the number of threads that meet there.
+    pub barriers: Vec<(String, u8)>,
+    /// Storage keys.
+    pub keys: Vec<KeyDef>,
+    /// Slots of all keys.
+    pub key_slots: usize,
+    /// Rules in force.
+    pub rules: Rules,
+    /// Assumptions in force.
+    pub assume: Assumptions,
+    /// What the case claims.
+    pub expect: Expect,
+    /// Marks that must have been reached.
+    pub witness: Vec<crate::marks::Mark>,
+}
+
+impl Program {
+    /// Follows jumps: the next instruction that is a step, or [`END`].
+    #[must_use]
+    pub fn settle(&self, mut pc: Pc) -> Pc {
+        while let Some(Instr { op: Op::Jump { to }, .. }) = self.code.get(pc as usize) {
+            pc = *to;
+        }
+        pc
+    }
+
+    /// The band's name as written in reports, with its arena where there are several.
+    #[must_use]
+    pub fn band_name(&self, arena: u8, band: u8) -> String {
+        let arena_def = &self.arenas[arena as usize];
+        let band = &arena_def.config.bands[band as usize].name;
+        if self.arenas.len() > 1 { format!("{}.{band}", arena_def.name) } else { band.clone() }
+    }
+}

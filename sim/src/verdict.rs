@@ -1,0 +1,115 @@
+//! What an exploration can say, as a type that cannot lie.
+
+use crate::invariants::{Code, Violation};
+use crate::marks::{Mark, Marks};
+use crate::program::{Expect, Program};
+use crate::world::Step;
+
+/// Which limit ended an exploration.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Limit {
+    /// Distinct states.
+    States(u64),
+    /// Bytes of memory for states.
+    Memory(u64),
+    /// The caller's budget of time, or its wish to stop.
+    Interrupted,
+}
+
+/// A run that ends in a violation.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Counterexample {
+    /// The steps, from the start of the case. The last one violates the invariant, unless the state after it does.
+    pub steps: Vec<Step>,
+    /// What is violated.
+    pub violation: Violation,
+    /// Whether no shorter run exists. (Not known if only the reduced search could finish.)
+    pub shortest: bool,
+}
+
+/// The answer for one case.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Verdict {
+    /// There is a run that violates the invariant.
+    Reachable(Counterexample),
+    /// Every interleaving was explored and none violates anything.
+    Unreachable,
+    /// A limit was reached before the exploration was complete: nothing is known.
+    Truncated {
+        /// Which.
+        limit: Limit,
+        /// States that were known and not yet explored.
+        left: u64,
+    },
+    /// Everything was explored, but what the case says must happen never did.
+    Vacuous {
+        /// Marks that were not reached.
+        missing: Vec<Mark>,
+    },
+}
+
+impl Verdict {
+    /// The word for the verdict.
+    #[must_use]
+    pub fn word(&self) -> &'static str {
+        match self {
+            Verdict::Reachable(_) => "reachable",
+            Verdict::Unreachable => "unreachable",
+            Verdict::Truncated { .. } => "truncated",
+            Verdict::Vacuous { .. } => "vacuous",
+        }
+    }
+}
+
+/// What an exploration found and how much it did.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Outcome {
+    /// The answer.
+    pub verdict: Verdict,
+    /// Distinct states (for a counterexample: those nearer to the start than its end).
+    pub states: u64,
+    /// Steps taken, including those that led to known states.
+    pub steps: u64,
+    /// Longest distance from the start among the explored states.
+    pub depth: u32,
+    /// Whether independent steps were left out.
+    pub reduced: bool,
+    /// Behaviours: on the counterexample if there is one, anywhere otherwise.
+    pub marks: Marks,
+    /// Other invariants that were seen violated on the way.
+    pub also: Vec<Code>,
+    /// Instructions that were never reached.
+    pub never_ran: Vec<u16>,
+}
+
+/// Whether a case turned out as claimed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Standing {
+    /// As claimed.
+    AsClaimed,
+    /// Not as claimed, or vacuous.
+    Failed,
+    /// A budget ran out.
+    Unknown,
+}
+
+impl Outcome {
+    /// The outcome held against the claim.
+    #[must_use]
+    pub fn standing(&self, program: &Program) -> Standing {
+        match (&self.verdict, program.expect) {
+            (Verdict::Truncated { .. }, _) => Standing::Unknown,
+            (Verdict::Unreachable, Expect::Unreachable) => Standing::AsClaimed,
+            (Verdict::Reachable(found), Expect::Reachable(code)) if found.violation.code == code => {
+                if self.missing(program).is_empty() { Standing::AsClaimed } else { Standing::Failed }
+            }
+            _ => Standing::Failed,
+        }
+    }
+
+    /// Witnesses that the case names and that were not reached.
+    #[must_use]
+    pub fn missing(&self, program: &Program) -> Vec<Mark> {
+        program.witness.iter().copied().filter(|mark| !self.marks.has(*mark)).collect()
+    }
+}

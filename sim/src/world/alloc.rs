@@ -1,0 +1,483 @@
+//! Allocating, compacting and giving back: the steps that ask core's arena and lease table, and wait where they say.
+
+use super::queue::entries;
+use super::{Effects, Note, Object, PageRef, World};
+use crate::assumptions::Assumption;
+use crate::invariants::{self, Violation};
+use crate::marks::Mark;
+use crate::program::{Op, Operand, Program};
+use leasecheck_core::{
+    Admission, BandId, EventKey, HolderId, Ids, LeaseError, LogicalPage, Outcome, Plan, Request, Rule,
+};
+use smallvec::SmallVec;
+
+/// Phase of a step that waits to move pages.
+const WAITING: u8 = 1;
+/// The same, after something has woken it; used where completions do not wake waiters.
+const WOKEN: u8 = 2;
+/// Added to the phase when another thread changed the arena while this one waited.
+const CHANGED: u8 = 4;
+
+fn requests_of(requests: &[(u8, u32)]) -> SmallVec<[Request; 4]> {
+    requests.iter().map(|(band, pages)| Request { band: BandId(*band), pages: *pages }).collect()
+}
+
+impl World {
+    /// Whether a thread inside an allocation, compaction or clear of the arena can go on (or begin).
+    pub(crate) fn can_allocate(&self, program: &Program, slot: usize, arena: u8) -> bool {
+        let phase = self.threads[slot].phase;
+        if phase == 0 {
+            if !program.assume.on(Assumption::OneAllocatingThread) {
+                return true;
+            }
+            let inside = |(other, thread): (usize, &super::Thread)| {
+                other != slot
+                    && thread.phase != 0
+                    && matches!(
+                        program.code.get(usize::from(thread.pc)).map(|instr| &instr.op),
+                        Some(Op::Alloc { arena: at, .. } | Op::Compact { arena: at } | Op::Clear { arena: at, .. }) if *at == arena
+                    )
+            };
+            return !self.threads.iter().enumerate().any(inside);
+        }
+        let awake = program.rules.on(Rule::CompletionWakesWaiters) || phase & WOKEN != 0;
+        awake && (self.drained(arena) || self.failing_wait(program, arena).is_some())
+    }
+
+    /// Whether a compaction that waits for the arena's leases would be granted now.
+    pub(crate) fn drained(&self, arena: u8) -> bool {
+        self.arenas[usize::from(arena)].leases.may_compact()
+    }
+
+    /// The event whose wait is going to fail, once no lease is left to wait for first.
+    fn failing_wait(&self, program: &Program, arena: u8) -> Option<u8> {
+        let leases = &self.arenas[usize::from(arena)].leases;
+        if leases.holders().next().is_some() || !program.rules.on(Rule::CompactionWaitsForEvents) {
+            return None;
+        }
+        let first = leases.events().first()?.0 as u8;
+        self.events[usize::from(first)].wait_fails.then_some(first)
+    }
+
+    /// Which gate keeps the arena's pages from moving, if any, whatever the rules.
+    pub(crate) fn closed_gate(&self, program: &Program, arena: u8) -> Option<usize> {
+        program.arenas[usize::from(arena)].gates.closed(self.flags)
+    }
+
+    /// Whether the design lets the page move now.
+    pub(crate) fn movable(&self, program: &Program, arena: u8, band: BandId, id: LogicalPage) -> bool {
+        let state = &self.arenas[usize::from(arena)];
+        let pinned = state.ids[state.id_at(state.owner(band.0), id.0 as u8)].pins > 0;
+        !(pinned && program.rules.on(Rule::CompactionRespectsPins))
+    }
+
+    /// What a compaction may move, as the allocator sees it.
+    pub(crate) fn admission(&self, program: &Program, arena: u8, requests: &[Request]) -> Admission {
+        let held = self.closed_gate(program, arena).is_some() && program.rules.on(Rule::CompactionRespectsGates);
+        self.arenas[usize::from(arena)]
+            .arena
+            .admission(requests, |band, id| !held && self.movable(program, arena, band, id))
+    }
+
+    pub(crate) fn allocate(
+        &mut self,
+        program: &Program,
+        slot: usize,
+        holder: HolderId,
+        op: &Op,
+        effects: &mut Effects,
+    ) -> Result<(), Violation> {
+        let (Op::Alloc { arena, .. } | Op::Compact { arena } | Op::Clear { arena, .. }) = op else { return Ok(()) };
+        let arena = *arena;
+        let phase = self.threads[slot].phase;
+        if phase != 0
+            && let Some(event) = self.failing_wait(program, arena)
+        {
+            effects.mark(Mark::WaitFailed);
+            effects.say(|| {
+                format!("waiting for `{}` fails; the compaction is given up", program.events[usize::from(event)])
+            });
+            self.events[usize::from(event)].wait_fails = false;
+            self.arenas[usize::from(arena)].leases.wait_failed(holder);
+            return self.give_up(program, slot, op, effects);
+        }
+        let requests = match op {
+            Op::Alloc { requests, .. } => requests_of(requests),
+            _ => SmallVec::new(),
+        };
+        let admission = if matches!(op, Op::Alloc { .. }) {
+            let blind = phase != 0 && !program.rules.on(Rule::CompactionRechecksPlan);
+            if blind { Admission::FitsPacked } else { self.admission(program, arena, &requests) }
+        } else {
+            Admission::FitsPacked
+        };
+        if phase & CHANGED != 0 {
+            effects.mark(Mark::WokeToChange);
+        }
+        match admission {
+            Admission::FitsNow => {
+                if phase != 0 {
+                    self.end_compaction(program, arena, holder, effects);
+                }
+                self.hand_out(program, slot, op, effects)
+            }
+            Admission::Refused(refusal) => {
+                if phase != 0 {
+                    effects.mark(Mark::WokeToNoRoom);
+                    self.end_compaction(program, arena, holder, effects);
+                }
+                invariants::admission::refused(self, program, arena, &requests)?;
+                let others = requests.iter().any(|request| request.pages > 0 && request.band != requests[0].band);
+                if others && self.admission(program, arena, &requests[..1]).admitted() {
+                    effects.mark(Mark::SecondBandRefused);
+                }
+                effects.say(|| format!("refused: {refusal}"));
+                self.give_up(program, slot, op, effects)
+            }
+            Admission::FitsPacked => {
+                effects.mark(Mark::NeededCompaction);
+                let leases = &mut self.arenas[usize::from(arena)].leases;
+                let waits_for_lease = leases.holders().next().is_some();
+                match leases.request_compaction(holder) {
+                    Outcome::Refused(LeaseError::OwnLease(_) | LeaseError::NotHeld(_)) => {
+                        effects.mark(Mark::RefusedOwnLease);
+                        effects.say(|| "refused: it would have to move pages under a lease of its own".to_owned());
+                        self.give_up(program, slot, op, effects)
+                    }
+                    Outcome::MustWait => {
+                        effects.mark(if waits_for_lease { Mark::WaitedForLease } else { Mark::WaitedForEvent });
+                        if leases.waiting().len() > 1 {
+                            effects.mark(Mark::TwoCompactionsWaited);
+                        }
+                        self.threads[slot].phase = WAITING;
+                        Ok(())
+                    }
+                    Outcome::Granted => {
+                        effects.note(Note::Acquire(Object::Layout(arena)));
+                        self.compact(program, slot, arena, op, effects)?;
+                        self.end_compaction(program, arena, holder, effects);
+                        self.hand_out(program, slot, op, effects)
+                    }
+                }
+            }
+        }
+    }
+
+    /// The allocation, compaction or clear does not happen.
+    fn give_up(&mut self, program: &Program, slot: usize, op: &Op, effects: &mut Effects) -> Result<(), Violation> {
+        if let Op::Alloc { into, tried, .. } = op {
+            effects.mark(Mark::AllocRefused);
+            if !tried {
+                return Err(invariants::check::alloc_refused(program, self.threads[slot].pc));
+            }
+            for var in into {
+                self.set_pages(program, *var, &[], 0);
+                effects.note(Note::Release(Object::Var(*var)));
+            }
+        }
+        self.advance(program, slot);
+        Ok(())
+    }
+
+    fn end_compaction(&mut self, program: &Program, arena: u8, holder: HolderId, effects: &mut Effects) {
+        self.arenas[usize::from(arena)].leases.end_compaction(holder);
+        effects.note(Note::Release(Object::Layout(arena)));
+        self.wake(program, arena);
+    }
+
+    /// Wakes those who wait for the arena's leases (which matters only where completions do not).
+    pub(crate) fn wake(&mut self, program: &Program, arena: u8) {
+        if program.rules.on(Rule::CompletionWakesWaiters) {
+            return;
+        }
+        for thread in &mut self.threads {
+            let op = program.code.get(usize::from(thread.pc)).map(|instr| &instr.op);
+            if thread.phase & WAITING != 0
+                && matches!(op, Some(Op::Alloc { arena: at, .. } | Op::Compact { arena: at } | Op::Clear { arena: at, .. }) if *at == arena)
+            {
+                thread.phase |= WOKEN;
+            }
+        }
+    }
+
+    /// Whether the thread sleeps although what it waits for has come.
+    pub(crate) fn sleeps_through(&self, program: &Program, slot: usize) -> bool {
+        let thread = &self.threads[slot];
+        let op = program.code.get(usize::from(thread.pc)).map(|instr| &instr.op);
+        thread.phase & (WAITING | WOKEN) == WAITING
+            && matches!(op, Some(Op::Alloc { arena, .. } | Op::Compact { arena } | Op::Clear { arena, .. }) if self.drained(*arena))
+    }
+
+    /// Moves pages so that holes close; a `clear` moves none and gives its band back.
+    fn compact(
+        &mut self,
+        program: &Program,
+        slot: usize,
+        arena: u8,
+        op: &Op,
+        effects: &mut Effects,
+    ) -> Result<(), Violation> {
+        if let Op::Clear { band, .. } = op {
+            invariants::moved_under_lease::check(self, program, arena, &[])?;
+            let state = &mut self.arenas[usize::from(arena)];
+            state.arena.clear(BandId(*band));
+            state.memo.fill(u8::MAX);
+            effects.mark(Mark::Freed);
+            return Ok(());
+        }
+        let gate = self.closed_gate(program, arena);
+        if gate.is_some() && program.rules.on(Rule::CompactionRespectsGates) {
+            effects.mark(Mark::GateHeld);
+            return Ok(());
+        }
+        let plan = self.arenas[usize::from(arena)].arena.plan(&|band, id| self.movable(program, arena, band, id));
+        let stream = program.arenas[usize::from(arena)].moves_on;
+        self.carry_out(program, arena, &plan, None, stream.map(|stream| (stream, self.threads[slot].pc)), effects)
+    }
+
+    /// Executes a plan: on the host now, or as an operation of a stream.
+    pub(crate) fn carry_out(
+        &mut self,
+        program: &Program,
+        arena: u8,
+        plan: &Plan,
+        pend: Option<EventKey>,
+        stream: Option<(u8, u16)>,
+        effects: &mut Effects,
+    ) -> Result<(), Violation> {
+        if plan.moves().is_empty() {
+            return Ok(());
+        }
+        effects.mark(Mark::Compacted);
+        if self.flags != 0 && self.closed_gate(program, arena).is_none() {
+            effects.mark(Mark::MovedPastOpenGate);
+        }
+        invariants::moved_under_lease::check(self, program, arena, plan.moves())?;
+        if let Some(event) = pend {
+            effects.mark(Mark::Pending);
+            let shared = |band| self.arenas[usize::from(arena)].arena.pending(band).any(|(_, key)| key == event);
+            if self.arenas[usize::from(arena)].arena.bands().any(|(band, _)| shared(band)) {
+                effects.mark(Mark::SharedEvent);
+            }
+        }
+        let mut payload: SmallVec<[u8; 64]> = SmallVec::new();
+        for step in plan.moves() {
+            let (band, id, from, to) = (step.band.0, step.id.0 as u8, step.from.0 as u16, step.to.0 as u16);
+            if stream.is_some() {
+                payload.extend([band, id]);
+                payload.extend(from.to_le_bytes());
+                payload.extend(to.to_le_bytes());
+            } else {
+                self.move_page(program, arena, band, from, to);
+                effects.note(Note::Moved { arena, band, id, from, to });
+            }
+        }
+        if let Some((queue, pc)) = stream {
+            effects.note(Note::Queued(queue + program.threads as u8));
+            self.enqueue(queue, pc, &payload);
+        }
+        let state = &mut self.arenas[usize::from(arena)];
+        state.arena.commit(plan, pend);
+        state.memo.fill(u8::MAX);
+        invariants::structure(self, program, arena)?;
+        if stream.is_none() {
+            let moved = plan.moves().iter().map(|step| (step.band.0, step.id.0 as u8, step.to.0 as u16));
+            invariants::content::after_moves(self, program, arena, moved)?;
+        }
+        Ok(())
+    }
+
+    /// The allocation happens.
+    fn hand_out(&mut self, program: &Program, slot: usize, op: &Op, effects: &mut Effects) -> Result<(), Violation> {
+        let Op::Alloc { arena, requests, into, .. } = op else {
+            self.advance(program, slot);
+            return Ok(());
+        };
+        let arena = *arena;
+        let requests = requests_of(requests);
+        let before = self.arenas[usize::from(arena)].arena.clone();
+        let holes: u32 = before.bands().map(|(band, _)| before.holes(band)).sum();
+        let granted = match self.arenas[usize::from(arena)].arena.allocate(&requests) {
+            Ok(granted) => granted,
+            Err(refusal) => {
+                invariants::not_atomic::check(self, program, arena, &before)?;
+                return Err(invariants::admission::promised(program, self.threads[slot].pc, refusal));
+            }
+        };
+        effects.mark(Mark::Allocated);
+        if requests.iter().filter(|request| request.pages > 0).count() > 1 {
+            effects.mark(Mark::BothEnds);
+        }
+        let state = &mut self.arenas[usize::from(arena)];
+        state.memo.fill(u8::MAX);
+        if state.arena.bands().map(|(band, _)| state.arena.holes(band)).sum::<u32>() < holes {
+            effects.mark(Mark::HoleReused);
+        }
+        let mut names = into.iter();
+        for (request, ids) in requests.iter().zip(&granted) {
+            let owns = state.arena.config().bands[usize::from(request.band.0)].ids == Ids::Own;
+            let mut pages: SmallVec<[PageRef; 8]> = SmallVec::new();
+            for id in ids {
+                let at = state.id_at(request.band.0, id.0 as u8);
+                let page = state.arena.translate(request.band, *id).map_or(0, |page| page.0 as u16);
+                let entry = &mut state.ids[at];
+                if owns {
+                    if entry.generation > 0 {
+                        effects.marks.set(Mark::Reused);
+                    }
+                    entry.generation = (entry.generation + 1) & 0x3f;
+                }
+                entry.issued = 0;
+                entry.unbound = 0;
+                entry.born = page;
+                pages.push(PageRef { id: id.0 as u8, generation: entry.generation, page: 0 });
+            }
+            if owns && let Some(var) = names.next() {
+                self.vars[usize::from(*var)] = pages.len() as i16;
+                let offset = usize::from(program.vars[usize::from(*var)].offset);
+                self.refs[offset..offset + pages.len()].copy_from_slice(&pages);
+                effects.note(Note::Release(Object::Var(*var)));
+            }
+        }
+        self.changed_while_waiting(program, slot, arena);
+        invariants::structure(self, program, arena)?;
+        self.advance(program, slot);
+        Ok(())
+    }
+
+    /// Tells those who wait to move pages of the arena that it has changed.
+    fn changed_while_waiting(&mut self, program: &Program, slot: usize, arena: u8) {
+        for (other, thread) in self.threads.iter_mut().enumerate() {
+            let op = program.code.get(usize::from(thread.pc)).map(|instr| &instr.op);
+            if other != slot && thread.phase != 0 && matches!(op, Some(Op::Alloc { arena: at, .. }) if *at == arena) {
+                thread.phase |= CHANGED;
+            }
+        }
+    }
+
+    pub(crate) fn free(
+        &mut self,
+        program: &Program,
+        operands: &[Operand],
+        on: Option<u8>,
+        effects: &mut Effects,
+    ) -> Result<(), Violation> {
+        for operand in operands {
+            let Some(ids) = self.ids_of(program, operand) else { continue };
+            let (arena, band) = (operand.arena, operand.band);
+            let state = &self.arenas[usize::from(arena)];
+            let stale = ids.iter().find(|id| !state.alive(band, id.id, id.generation));
+            let logical: SmallVec<[LogicalPage; 8]> = ids.iter().map(|id| LogicalPage(id.id.into())).collect();
+            if ids.iter().any(|id| self.in_flight(program, arena, band, id.id, id.generation)) {
+                effects.mark(Mark::FreedInFlight);
+            }
+            let after = on.filter(|event| !self.complete(program, *event)).map(|event| EventKey(event.into()));
+            let state = &mut self.arenas[usize::from(arena)];
+            let result = match stale {
+                Some(stale) => Err(stale.id),
+                None => state.arena.free(BandId(band), &logical, after).map_err(|_| logical[0].0 as u8),
+            };
+            if let Err(id) = result {
+                if !program.rules.on(Rule::FreesAreChecked) {
+                    return Err(invariants::double_free::freed(program, operand, id));
+                }
+                effects.mark(Mark::FreeRefused);
+                effects.say(|| format!("refused: page {id} is not live"));
+                continue;
+            }
+            effects.mark(Mark::Freed);
+            if after.is_some() {
+                effects.mark(Mark::Pending);
+            }
+            state.memo.fill(u8::MAX);
+            for id in &ids {
+                for other in 0..state.offsets.len() as u8 {
+                    if state.owner(other) == state.owner(band) {
+                        let at = state.id_at(other, id.id);
+                        state.ids[at].issued = 0;
+                        state.ids[at].pins = 0;
+                    }
+                }
+            }
+            invariants::structure(self, program, arena)?;
+        }
+        Ok(())
+    }
+
+    pub(crate) fn pin(&mut self, program: &Program, operands: &[Operand], up: bool) {
+        for operand in operands {
+            for id in self.ids_of(program, operand).unwrap_or_default() {
+                let state = &mut self.arenas[usize::from(operand.arena)];
+                let at = state.id_at(state.owner(operand.band), id.id);
+                let pins = &mut state.ids[at].pins;
+                *pins = if up { pins.saturating_add(1) } else { pins.saturating_sub(1) };
+            }
+        }
+    }
+
+    /// Asks the design whether a request would fit, and holds the answer against the truth.
+    pub(crate) fn admit(
+        &mut self,
+        program: &Program,
+        arena: u8,
+        requests: &[(u8, u32)],
+        effects: &mut Effects,
+    ) -> Result<bool, Violation> {
+        let requests = requests_of(requests);
+        if self.closed_gate(program, arena).is_some() {
+            effects.mark(Mark::CapacityUnderGate);
+        }
+        let answer = if program.rules.on(Rule::CreditOnlyRealisable) {
+            self.admission(program, arena, &requests).admitted()
+        } else {
+            // Holes count as capacity, whatever keeps pages from moving into them.
+            self.arenas[usize::from(arena)].arena.admission(&requests, |_, _| true).admitted()
+        };
+        invariants::admission::answered(self, program, arena, &requests, answer)?;
+        effects.mark(if answer { Mark::Admitted } else { Mark::NotAdmitted });
+        if !answer && requests.len() > 1 {
+            let alone = |request| self.admission(program, arena, std::slice::from_ref(request)).admitted();
+            if requests.iter().all(alone) {
+                effects.mark(Mark::JointlyRefused);
+            }
+        }
+        Ok(answer)
+    }
+
+    /// Asks the design how many pages of a band could be had, from its cache if it has one.
+    pub(crate) fn available(
+        &mut self,
+        program: &Program,
+        arena: u8,
+        band: u8,
+        effects: &mut Effects,
+    ) -> Result<i16, Violation> {
+        if self.closed_gate(program, arena).is_some() {
+            effects.mark(Mark::CapacityUnderGate);
+        }
+        let held = self.closed_gate(program, arena).is_some();
+        let state = &self.arenas[usize::from(arena)];
+        let truth = state.arena.available(BandId(band), |at, id| !held && self.movable(program, arena, at, id)) as i16;
+        let credited = if program.rules.on(Rule::CreditOnlyRealisable) {
+            truth
+        } else {
+            state.arena.available(BandId(band), |_, _| true) as i16
+        };
+        let mut answer = credited;
+        if !program.rules.on(Rule::CacheKeyedByEverything) {
+            let memo = &mut self.arenas[usize::from(arena)].memo[usize::from(band)];
+            if *memo == u8::MAX {
+                *memo = credited as u8;
+            }
+            answer = i16::from(*memo);
+        }
+        invariants::admission::capacity(program, arena, band, answer, truth)?;
+        Ok(answer)
+    }
+
+    /// How many operations wait in a queue.
+    #[must_use]
+    pub fn queued(&self, program: &Program, agent: u8) -> usize {
+        entries(&self.queues[World::queue_slot(program, agent)]).count()
+    }
+}

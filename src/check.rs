@@ -1,0 +1,134 @@
+//! `leasecheck check`: settles the claims of litmus files.
+
+use crate::progress::{Progress, now};
+use crate::{BUDGET, FAILED, Format, Limits, OK, WRONG, corpus, print};
+use leasecheck_reports::model::{CaseReport, FileError, Report, VERSION, case_report};
+use leasecheck_reports::{json, text};
+use leasecheck_sim::explore::{Options, check, explore};
+use leasecheck_sim::litmus::LitmusFile;
+use leasecheck_sim::verdict::Outcome;
+use leasecheck_sim::world::StartError;
+use std::path::{Path, PathBuf};
+
+/// Results and the seconds of each case.
+pub struct Settled {
+    pub report: Report,
+    pub seconds: Vec<f64>,
+    /// For each file that could be read: the file and the outcomes of its cases.
+    pub files: Vec<LitmusFile>,
+}
+
+/// Sets the number of workers.
+pub fn workers(limits: Limits) -> Result<(), String> {
+    let builder = rayon::ThreadPoolBuilder::new().num_threads(limits.jobs.map_or(0, usize::from));
+    builder.build_global().map_err(|error| format!("error: worker threads cannot be started: {error}"))
+}
+
+/// Settles every case of the files; `full` leaves no order out.
+pub fn settle(files: &[PathBuf], case: Option<&str>, full: bool, limits: Limits, progress: &Progress) -> Settled {
+    let report = Report { version: VERSION, cases: Vec::new(), errors: Vec::new() };
+    let mut settled = Settled { report, seconds: Vec::new(), files: Vec::new() };
+    let interrupted = || progress.interrupted();
+    let options = Options {
+        limit_states: limits.limit_states,
+        limit_memory: limits.limit_memory << 20,
+        reduce: !full,
+        interrupted: &interrupted,
+        progress: &progress.states,
+    };
+    for path in files {
+        let shown = path.display().to_string();
+        let mut fail = |message: String| {
+            settled.report.errors.push(FileError { file: shown.clone(), message });
+        };
+        let file = match corpus::open(path) {
+            Ok(file) => file,
+            Err(message) => {
+                fail(message);
+                continue;
+            }
+        };
+        let chosen = |name: &str| case.is_none_or(|case| case == name);
+        if !file.cases.iter().any(|program| chosen(&program.name.1)) {
+            let known: Vec<&str> = file.cases.iter().map(|program| program.name.1.as_str()).collect();
+            fail(format!("error: {shown}: no case is called `{}`; there are: {}", case.unwrap_or_default(), known.join(", ")));
+            continue;
+        }
+        for (at, program) in file.cases.iter().enumerate().filter(|(_, program)| chosen(&program.name.1)) {
+            progress.say(&format!("{} / {}", file.name, program.name.1));
+            let started = now();
+            let outcome = if full { explore(program, &options) } else { check(program, &options) };
+            match finish(&file, &shown, at, outcome) {
+                Ok(report) => {
+                    settled.report.cases.push(report);
+                    settled.seconds.push(started.elapsed().as_secs_f64());
+                }
+                Err(message) => settled.report.errors.push(FileError { file: shown.clone(), message }),
+            }
+        }
+        settled.files.push(file);
+    }
+    settled
+}
+
+fn finish(file: &LitmusFile, path: &str, at: usize, outcome: Result<Outcome, StartError>) -> Result<CaseReport, String> {
+    let program = &file.cases[at];
+    let place = |pc: u16| match program.code.get(usize::from(pc)) {
+        Some(instr) => format!("{path}:{}: `{}`", instr.line, instr.text),
+        None => path.to_owned(),
+    };
+    let name = format!("case `{}`", program.name.1);
+    let outcome = outcome.map_err(|error| match error {
+        StartError::Violated(violation) => {
+            format!("error: {path}: {name}: the set-up itself violates `{}`: {}", violation.code.name(), violation.message)
+        }
+        StartError::Stuck(pc) => format!("error: {}: {name}: the set-up waits here, and nothing will end the wait", place(pc)),
+        StartError::Endless => format!("error: {path}: {name}: the set-up does not end"),
+        StartError::Layout(why) => format!("error: {path}: {name}: {why}"),
+    })?;
+    case_report(file, path, at, &outcome).map_err(|misfit| format!("error: {path}: {name}: {misfit}"))
+}
+
+/// The exit code of a report.
+pub fn code(report: &Report) -> u8 {
+    if !report.errors.is_empty() {
+        return WRONG;
+    }
+    if report.cases.iter().any(|case| case.standing == "failed") {
+        return FAILED;
+    }
+    if report.cases.iter().any(|case| case.standing == "unknown") { BUDGET } else { OK }
+}
+
+pub fn run(files: &[PathBuf], case: Option<&str>, full: bool, limits: Limits, format: Format) -> u8 {
+    if let Err(message) = workers(limits) {
+        eprintln!("{message}");
+        return WRONG;
+    }
+    let progress = Progress::start(limits.limit_seconds);
+    let settled = settle(files, case, full, limits, &progress);
+    progress.end();
+    match format {
+        Format::Text => {
+            for case in &settled.report.cases {
+                print(&text::case(case));
+            }
+        }
+        Format::Json => match json::render(&settled.report) {
+            Ok(text) => print(&text),
+            Err(error) => eprintln!("error: the report cannot be written: {error}"),
+        },
+    }
+    for error in &settled.report.errors {
+        eprintln!("{}", error.message);
+    }
+    code(&settled.report)
+}
+
+/// Reads one file for a command that is about a single one.
+pub fn one(path: &Path) -> Result<LitmusFile, u8> {
+    corpus::open(path).map_err(|message| {
+        eprintln!("{message}");
+        WRONG
+    })
+}

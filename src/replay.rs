@@ -1,0 +1,60 @@
+//! `leasecheck replay`: shows the run that a token stands for.
+
+use crate::{FAILED, Format, OK, WRONG, check, corpus, print};
+use leasecheck_reports::{model, text};
+use leasecheck_sim::explore::{Token, replay};
+use leasecheck_sim::litmus::LitmusFile;
+use std::path::Path;
+
+fn find(token: &Token, file: Option<&Path>, folder: &Path) -> Result<LitmusFile, u8> {
+    if let Some(path) = file {
+        return check::one(path);
+    }
+    let files = corpus::files(folder).map_err(|message| {
+        eprintln!("{message}");
+        WRONG
+    })?;
+    let found = files.iter().filter_map(|path| corpus::open(path).ok()).find(|file| file.name == token.claim);
+    found.ok_or_else(|| {
+        eprintln!(
+            "error: no litmus file below {} states the claim `{}`; name the file: leasecheck replay TOKEN FILE",
+            folder.display(),
+            token.claim
+        );
+        WRONG
+    })
+}
+
+pub fn run(token: &str, file: Option<&Path>, folder: &Path, format: Format) -> u8 {
+    let token: Token = match token.parse() {
+        Ok(token) => token,
+        Err(error) => {
+            eprintln!("error: {error}");
+            return WRONG;
+        }
+    };
+    let file = match find(&token, file, folder) {
+        Ok(file) => file,
+        Err(code) => return code,
+    };
+    let Some(program) = file.cases.get(token.case) else {
+        eprintln!("error: `{}` has {} cases, and the token is about case {}", file.name, file.cases.len(), token.case + 1);
+        return WRONG;
+    };
+    let replayed = match replay::run(program, &token.steps) {
+        Ok(replayed) => replayed,
+        Err(misfit) => {
+            eprintln!("error: {misfit}");
+            return WRONG;
+        }
+    };
+    let report = model::counterexample(program, &replayed, &token, true);
+    match format {
+        Format::Text => print(&format!("{} / {}\n\n{}\n", program.name.0, program.name.1, text::run(&report))),
+        Format::Json => match serde_json::to_string_pretty(&report) {
+            Ok(text) => print(&(text + "\n")),
+            Err(error) => eprintln!("error: the run cannot be written: {error}"),
+        },
+    }
+    if replayed.violation.is_some() { FAILED } else { OK }
+}
