@@ -564,12 +564,7 @@ impl Arena {
             return;
         }
         for band in &mut self.bands {
-            let occupants = band.occupants();
-            let live = |at: &u32| {
-                let pending = band.pending.iter().any(|(page, _)| page == at);
-                occupants[*at as usize] != NONE && !pending && !band.holes.contains(*at) && !band.retired.contains(*at)
-            };
-            band.live = (0..band.span).filter(live).count() as u32;
+            band.live = band.occupants().iter().filter(|id| **id != NONE).count() as u32;
         }
     }
 

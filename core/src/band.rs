@@ -94,12 +94,18 @@ impl Band {
         }
     }
 
-    /// Distance → logical page, for the distances in `0..span`.
+    /// Distance → the live page there, for the distances in `0..span`.
     pub(crate) fn occupants(&self) -> Vec<u32> {
         let mut at = vec![NONE; self.span as usize];
         for (id, distance) in self.map.iter().enumerate() {
             if let Some(slot) = at.get_mut(*distance as usize) {
                 *slot = id as u32;
+            }
+        }
+        // Without `tombstone-clears-binding` the table also leads to pages that nobody has any more.
+        for vacant in self.holes.iter().chain(self.retired.iter()).chain(self.pending.iter().map(|(at, _)| *at)) {
+            if let Some(slot) = at.get_mut(vacant as usize) {
+                *slot = NONE;
             }
         }
         at

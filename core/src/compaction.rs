@@ -11,6 +11,7 @@ use crate::band::{Band, NONE};
 use crate::config::Planner;
 use crate::ids::{BandId, EventKey, LogicalPage, PhysicalPage};
 use crate::rules::Rule;
+use std::collections::BTreeSet;
 
 /// One page changes its place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -140,9 +141,10 @@ impl Arena {
                 self.bands[*at].pending.retain(|(_, key)| *key != event);
             }
         }
-        let occupants: Vec<Vec<u32>> = self.bands.iter().map(Band::occupants).collect();
+        let target = |(step, to): (&Move, &u32)| (step.band.0 as usize, *to);
+        let taken: BTreeSet<(usize, u32)> = plan.moves.iter().zip(&plan.targets).map(target).collect();
         for (at, from) in left {
-            if occupants[at][from as usize] != NONE {
+            if taken.contains(&(at, from)) {
                 continue;
             }
             let band = &mut self.bands[at];
