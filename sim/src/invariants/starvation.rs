@@ -1,9 +1,10 @@
 //! No new lease is granted after a waiting compaction has asked: it would never get its turn.
 
 use super::{Code, Violation};
+use crate::program::Program;
 use leasecheck_core::HolderId;
 
-pub(crate) fn granted(holder: HolderId) -> Violation {
+pub(crate) fn granted(program: &Program, holder: HolderId) -> Violation {
     let message =
         format!("a lease is granted to a new holder (agent {holder}) while a compaction waits for leases to end");
     Violation::new(Code::Starvation, message)

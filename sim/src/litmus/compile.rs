@@ -386,8 +386,8 @@ impl Compiler<'_> {
             }
             (Step::FailQuery, [Arg::Name(event)]) => Op::FailQuery { event: intern(&mut self.names.events, event)? },
             (Step::FailWait, [Arg::Name(event)]) => Op::FailWait { event: intern(&mut self.names.events, event)? },
-            (Step::Backup | Step::Load | Step::Send, [Arg::Pages(from), Arg::Pages(to), at, after, only]) => {
-                self.transfer(from, to, at, after, only)?
+            (Step::Backup | Step::Load | Step::Send, [from, to, at, after, only]) => {
+                self.transfer(stmt.step == Step::Load, [from, to, at, after, only])?
             }
             (Step::Key, [Arg::Key(key, _), Arg::Pages(pages), named]) => {
                 let pages = self.pages(pages)?;
@@ -459,27 +459,25 @@ impl Compiler<'_> {
         })
     }
 
-    fn transfer(
-        &mut self,
-        from: &[PagesExpr],
-        to: &[PagesExpr],
-        at: &Arg,
-        after: &Arg,
-        only: &Arg,
-    ) -> Result<Op, Diagnostic> {
+    fn transfer(&mut self, load: bool, args: [&Arg; 5]) -> Result<Op, Diagnostic> {
+        let [Arg::Pages(from), Arg::Pages(to), at, after, only] = args else {
+            return Err(Diagnostic::new(0..0, "a transfer without pages", "please report this"));
+        };
         let mut source = self.pages(from)?;
         let mut target = self.pages(to)?;
         if let Arg::Name(name) = at {
             let (address, home) = self.address(name)?;
             let exact = |operands: &[Operand]| operands.iter().any(|operand| (operand.arena, operand.band) == home);
             let near = |operands: &[Operand]| operands.iter().any(|operand| operand.arena == home.0);
-            let side = if exact(&source) || (!exact(&target) && near(&source)) {
+            let side = if exact(&source) {
                 &mut source
-            } else if near(&target) {
+            } else if exact(&target) || (!near(&source) && near(&target)) {
                 &mut target
+            } else if near(&source) || !load {
+                // Addresses of no band that the transfer touches are still taken for its device side's.
+                &mut source
             } else {
-                let message = format!("`{}` holds addresses in an arena that this transfer does not touch", name.text);
-                return Err(Diagnostic::new(name.span.clone(), message, "addresses of another arena"));
+                &mut target
             };
             for operand in side {
                 operand.at = address;

@@ -156,8 +156,8 @@ impl<'a> Names<'a> {
                 }
             }
             (Step::Select, [Arg::Band(band), Arg::Pages(pages), _, _, Arg::Name(into)]) => {
-                let home = self.band(band)?;
-                if let Some((_, cap)) = self.extent(pages) {
+                if let Some((home, cap)) = self.extent(pages) {
+                    let home = self.view(band, home)?;
                     self.define(into, VarKind::Addresses(Space::Physical), home, cap)?;
                 }
             }

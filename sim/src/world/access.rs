@@ -171,10 +171,10 @@ impl World {
         let me = who(band, access.id, access.generation);
         for (part, cell) in state.cells[cells].iter().enumerate() {
             if cell.who != me {
-                if !state.alive(band, access.id, access.generation) {
+                let now = state.locate(band, access.id, access.generation);
+                if now.is_none() && !foreign(program, access.operand) {
                     return Err(early_reuse::read(program, access.operand, access.id, access.page, cell.who));
                 }
-                let now = state.locate(band, access.id, access.generation);
                 if now == Some(access.page) && !foreign(program, access.operand) {
                     return Err(uninitialized::read(program, access.operand, access.id, access.value != 0));
                 }
@@ -208,17 +208,12 @@ impl World {
         let now = state.locate(band, access.id, access.generation);
         let pending_move = || self.move_is_queued(program, arena, band, access.id, access.page);
         let mut fresh = false;
-        for cell in &state.cells[cells.clone()] {
+        for (at, cell) in cells.clone().zip(&state.cells[cells.clone()]) {
             if cell.who == me {
                 continue;
             }
             fresh = true;
-            let other_is_here = cell.who != NOBODY && {
-                let (other_band, other) = whom(cell.who);
-                let generation = state.generation(other_band, other);
-                who(other_band, other, generation) == cell.who && state.alive(other_band, other, generation)
-            };
-            if other_is_here {
+            if self.is_home(program, arena, at, cell.who) {
                 return Err(if alive {
                     self.misplaced(program, &access, now)
                 } else {
@@ -235,6 +230,21 @@ impl World {
             *cell = Cell { who: me, value: access.value + part as u16 };
         }
         Ok(())
+    }
+
+    /// Whether the page that a cell's bytes belong to still has its place there, or will be copied from there.
+    fn is_home(&self, program: &Program, arena: u8, cell: usize, owner: u16) -> bool {
+        if owner == NOBODY {
+            return false;
+        }
+        let state = &self.arenas[usize::from(arena)];
+        let (band, id) = whom(owner);
+        let generation = state.generation(band, id);
+        if who(band, id, generation) != owner {
+            return false;
+        }
+        let page = (cell / program.arenas[usize::from(arena)].parts(band) as usize) as u16;
+        state.locate(band, id, generation) == Some(page) || self.move_is_queued(program, arena, band, id, page)
     }
 
     /// Copies a page's bytes to its new place.

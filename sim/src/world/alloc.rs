@@ -121,6 +121,10 @@ impl World {
                 }
                 self.hand_out(program, slot, op, effects)
             }
+            // A design that allocates band after band finds out on the way.
+            Admission::Refused(_) if !program.rules.on(Rule::AllocAllOrNothing) => {
+                self.hand_out(program, slot, op, effects)
+            }
             Admission::Refused(refusal) => {
                 if phase != 0 {
                     effects.mark(Mark::WokeToNoRoom);
@@ -138,7 +142,11 @@ impl World {
                 effects.mark(Mark::NeededCompaction);
                 let leases = &mut self.arenas[usize::from(arena)].leases;
                 let waits_for_lease = leases.holders().next().is_some();
-                match leases.request_compaction(holder) {
+                let outcome = leases.request_compaction(holder);
+                if leases.waiting().len() > 1 {
+                    effects.mark(Mark::TwoCompactionsWaited);
+                }
+                match outcome {
                     Outcome::Refused(LeaseError::OwnLease(_) | LeaseError::NotHeld(_)) => {
                         effects.mark(Mark::RefusedOwnLease);
                         effects.say(|| "refused: it would have to move pages under a lease of its own".to_owned());
@@ -146,9 +154,6 @@ impl World {
                     }
                     Outcome::MustWait => {
                         effects.mark(if waits_for_lease { Mark::WaitedForLease } else { Mark::WaitedForEvent });
-                        if leases.waiting().len() > 1 {
-                            effects.mark(Mark::TwoCompactionsWaited);
-                        }
                         self.threads[slot].phase = WAITING;
                         Ok(())
                     }
@@ -230,9 +235,19 @@ impl World {
             effects.mark(Mark::GateHeld);
             return Ok(());
         }
+        self.mark_pins(program, arena, effects);
         let plan = self.arenas[usize::from(arena)].arena.plan(&|band, id| self.movable(program, arena, band, id));
         let stream = program.arenas[usize::from(arena)].moves_on;
         self.carry_out(program, arena, &plan, None, stream.map(|stream| (stream, self.threads[slot].pc)), effects)
+    }
+
+    /// Notes whether a pin keeps a page where it is.
+    pub(crate) fn mark_pins(&self, program: &Program, arena: u8, effects: &mut Effects) {
+        let state = &self.arenas[usize::from(arena)].arena;
+        let held = |band: BandId| state.placements(band).any(|(id, _)| !self.movable(program, arena, band, id));
+        if state.bands().any(|(band, _)| state.holes(band) > 0 && held(band)) {
+            effects.mark(Mark::PinHeld);
+        }
     }
 
     /// Executes a plan: on the host now, or as an operation of a stream.
@@ -301,6 +316,9 @@ impl World {
             Ok(granted) => granted,
             Err(refusal) => {
                 invariants::not_atomic::check(self, program, arena, &before)?;
+                if !program.rules.on(Rule::AllocAllOrNothing) {
+                    return self.give_up(program, slot, op, effects);
+                }
                 return Err(invariants::admission::promised(program, self.threads[slot].pc, refusal));
             }
         };

@@ -6,7 +6,7 @@ use crate::assumptions::Assumption;
 use crate::invariants::{self, Violation};
 use crate::marks::Mark;
 use crate::program::{Operand, Program};
-use leasecheck_core::{BandId, EventKey, HolderId, LogicalPage, PhysicalPage, Rule, TokenIndex, select, transfer};
+use leasecheck_core::{BandId, EventKey, HolderId, LogicalPage, Rule, SINK, TokenIndex, select, transfer};
 use smallvec::SmallVec;
 
 impl World {
@@ -27,15 +27,8 @@ impl World {
             return Ok(());
         }
         let state = &self.arenas[usize::from(arena)];
-        let mut pinned = false;
         let plan = state.arena.plan_one(BandId(band), &|at, id| self.movable(program, arena, at, id));
-        if state.arena.holes(BandId(band)) > 0 && plan.moves().is_empty() {
-            pinned =
-                state.arena.placements(BandId(band)).any(|(id, _)| !self.movable(program, arena, BandId(band), id));
-        }
-        if pinned {
-            effects.mark(Mark::PinHeld);
-        }
+        self.mark_pins(program, arena, effects);
         // An urgent flush waits for the forward on the stream, so that the places it leaves can be used at once.
         let pend = on.filter(|event| !urgent && !self.complete(program, *event)).map(|event| EventKey(event.into()));
         self.carry_out(program, arena, &plan, pend, stream, effects)
@@ -138,9 +131,14 @@ impl World {
             let page = state.arena.translate_or_sink(BandId(operand.band), LogicalPage(id.id.into()));
             let unbound = state.ids[state.id_at(operand.band, id.id)].unbound;
             for offset in 0..per_page {
-                let bound = if offset < u32::from(unbound) { PhysicalPage(0) } else { page };
+                let bound = if offset < u32::from(unbound) { SINK } else { page };
                 let address = PageRef { id: id.id, generation: id.generation, page: bound.0 as u16 };
-                all.push((address, transfer::token_index(bound, per_page, offset)));
+                // The tables of device pools say 0 for every token that is not bound.
+                let unbound = bound == SINK;
+                all.push((
+                    address,
+                    if unbound { TokenIndex(0) } else { transfer::token_index(bound, per_page, offset) },
+                ));
             }
         }
         let (mut from, mut to) = tokens.map_or((0, all.len()), |(from, to)| (usize::from(from), usize::from(to)));
@@ -204,7 +202,7 @@ impl World {
         let order = lease_order(program, arenas);
         let phase = self.threads[slot].phase;
         if let Some(arena) = order.get(usize::from(phase)) {
-            self.take_lease(*arena, holder, ttl, effects)?;
+            self.take_lease(program, *arena, holder, ttl, effects)?;
         }
         if order.len() > 1 {
             effects.mark(Mark::LeasedSeveral);
@@ -219,6 +217,7 @@ impl World {
 
     pub(crate) fn take_lease(
         &mut self,
+        program: &Program,
         arena: u8,
         holder: HolderId,
         ttl: Option<u8>,
@@ -234,7 +233,7 @@ impl World {
         effects.note(Note::Leased(arena));
         effects.note(Note::Acquire(Object::Layout(arena)));
         if waiting > 0 && !again {
-            return Err(invariants::starvation::granted(holder));
+            return Err(invariants::starvation::granted(program, holder));
         }
         Ok(())
     }

@@ -63,7 +63,7 @@ impl World {
         let arena = pages.first().map_or(0, |operand| operand.arena);
         if self.threads[slot].phase == 0 {
             if by_id {
-                self.take_lease(arena, holder, None, effects)?;
+                self.take_lease(program, arena, holder, None, effects)?;
             }
             let all = self.capture_all(program, pages)?;
             self.threads[slot].scratch =
