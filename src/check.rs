@@ -51,7 +51,11 @@ pub fn settle(files: &[PathBuf], case: Option<&str>, full: bool, limits: Limits,
         let chosen = |name: &str| case.is_none_or(|case| case == name);
         if !file.cases.iter().any(|program| chosen(&program.name.1)) {
             let known: Vec<&str> = file.cases.iter().map(|program| program.name.1.as_str()).collect();
-            fail(format!("error: {shown}: no case is called `{}`; there are: {}", case.unwrap_or_default(), known.join(", ")));
+            fail(format!(
+                "error: {shown}: no case is called `{}`; there are: {}",
+                case.unwrap_or_default(),
+                known.join(", ")
+            ));
             continue;
         }
         for (at, program) in file.cases.iter().enumerate().filter(|(_, program)| chosen(&program.name.1)) {
@@ -71,7 +75,12 @@ pub fn settle(files: &[PathBuf], case: Option<&str>, full: bool, limits: Limits,
     settled
 }
 
-fn finish(file: &LitmusFile, path: &str, at: usize, outcome: Result<Outcome, StartError>) -> Result<CaseReport, String> {
+fn finish(
+    file: &LitmusFile,
+    path: &str,
+    at: usize,
+    outcome: Result<Outcome, StartError>,
+) -> Result<CaseReport, String> {
     let program = &file.cases[at];
     let place = |pc: u16| match program.code.get(usize::from(pc)) {
         Some(instr) => format!("{path}:{}: `{}`", instr.line, instr.text),
@@ -80,9 +89,15 @@ fn finish(file: &LitmusFile, path: &str, at: usize, outcome: Result<Outcome, Sta
     let name = format!("case `{}`", program.name.1);
     let outcome = outcome.map_err(|error| match error {
         StartError::Violated(violation) => {
-            format!("error: {path}: {name}: the set-up itself violates `{}`: {}", violation.code.name(), violation.message)
+            format!(
+                "error: {path}: {name}: the set-up itself violates `{}`: {}",
+                violation.code.name(),
+                violation.message
+            )
         }
-        StartError::Stuck(pc) => format!("error: {}: {name}: the set-up waits here, and nothing will end the wait", place(pc)),
+        StartError::Stuck(pc) => {
+            format!("error: {}: {name}: the set-up waits here, and nothing will end the wait", place(pc))
+        }
         StartError::Endless => format!("error: {path}: {name}: the set-up does not end"),
         StartError::Layout(why) => format!("error: {path}: {name}: {why}"),
     })?;

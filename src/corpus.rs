@@ -13,7 +13,9 @@ pub fn open(path: &Path) -> Result<LitmusFile, String> {
     let shown = path.display().to_string();
     let wrong = |why: String| format!("error: {shown}: {why}");
     if path.is_dir() {
-        return Err(wrong("is a folder; name litmus files, or check a whole folder with `leasecheck gate --corpus`".to_owned()));
+        return Err(wrong(
+            "is a folder; name litmus files, or check a whole folder with `leasecheck gate --corpus`".to_owned(),
+        ));
     }
     let file = File::open(path).map_err(|error| wrong(format!("cannot be read: {error}")))?;
     let mut bytes = Vec::new();

@@ -1,4 +1,180 @@
 //! `leasecheck gate`: the whole corpus, and everything else that must hold.
-use crate::{Format, Limits};
-use std::path::Path;
-pub fn run(_: &Path, _: Option<&Path>, _: bool, _: Limits, _: Format) -> u8 { 0 }
+//!
+//! The corpus must stand as claimed, with the state counts that are written down as golden values (they are the same
+//! on every machine, so a change means that the world or a case has changed). Every rule must be needed: switching it
+//! off turns at least one case that claims `unreachable` red.
+
+use crate::check::{Settled, code, settle, workers};
+use crate::progress::{Progress, now};
+use crate::{FAILED, Format, Limits, OK, WRONG, corpus, print};
+use leasecheck_core::Rule;
+use leasecheck_reports::model::Report;
+use leasecheck_reports::{json, junit, markdown, table};
+use leasecheck_sim::explore::{Options, explore};
+use leasecheck_sim::litmus::LitmusFile;
+use leasecheck_sim::program::Expect;
+use leasecheck_sim::verdict::Standing;
+use rayon::prelude::*;
+use std::fmt::Write;
+use std::path::{Path, PathBuf};
+
+/// A check of the gate beside the cases: its name, and why it failed.
+pub type Check = (String, Result<(), String>);
+
+/// The file of golden verdicts and state counts, in the folder of the corpus.
+const GOLDEN: &str = "golden.tsv";
+
+fn golden_text(report: &Report) -> String {
+    let mut text = "# claim\tcase\tverdict\tstates; written by `leasecheck gate --update`\n".to_owned();
+    for case in &report.cases {
+        let code = case.counterexample.as_ref().map_or(String::new(), |found| format!(": {}", found.code));
+        // Writing to a string cannot fail.
+        let _ = writeln!(text, "{}\t{}\t{}{code}\t{}", case.claim, case.case, case.verdict, case.states);
+    }
+    text
+}
+
+fn compare_golden(path: &Path, text: &str) -> Check {
+    let name = "verdicts and state counts equal the golden values".to_owned();
+    let golden = match std::fs::read_to_string(path) {
+        Ok(golden) => golden,
+        Err(error) => {
+            let why = format!("{} cannot be read ({error}); `leasecheck gate --update` writes it", path.display());
+            return (name, Err(why));
+        }
+    };
+    let (mut old, mut new) = (golden.lines(), text.lines());
+    loop {
+        let why = match (old.next(), new.next()) {
+            (None, None) => return (name, Ok(())),
+            (Some(old), Some(new)) if old == new => continue,
+            (Some(old), Some(new)) => format!("`{old}` has become `{new}`"),
+            (Some(old), None) => format!("`{old}` is gone"),
+            (None, Some(new)) => format!("`{new}` is new"),
+        };
+        let hint = "if that is meant, `leasecheck gate --update` writes the new values";
+        return (name, Err(format!("{}; {hint}", why.replace('\t', " | "))));
+    }
+}
+
+/// Whether switching the rule off turns a case red that holds with it on; the case's name if so.
+fn noticed(files: &[LitmusFile], rule: Rule, options: &Options<'_>) -> Option<String> {
+    let cases = files.iter().flat_map(|file| &file.cases);
+    let mut cases = cases.filter(|program| program.expect == Expect::Unreachable && program.rules.on(rule));
+    let red = cases.find(|program| {
+        let ablated = program.with_rules(program.rules.without(rule));
+        explore(&ablated, options).is_ok_and(|outcome| outcome.standing(&ablated) == Standing::Failed)
+    });
+    red.map(|program| format!("{} / {}", program.name.0, program.name.1))
+}
+
+fn ablate(settled: &Settled, limits: Limits, progress: &Progress) -> Vec<Check> {
+    progress.say("every rule off, one at a time");
+    let interrupted = || progress.interrupted();
+    let options = Options {
+        limit_states: limits.limit_states.min(200_000),
+        limit_memory: limits.limit_memory << 20,
+        reduce: true,
+        interrupted: &interrupted,
+        progress: &progress.states,
+    };
+    let one = |rule: &Rule| match noticed(&settled.files, *rule, &options) {
+        Some(_) => (format!("rule {} is needed", rule.name()), Ok(())),
+        None => (
+            format!("rule {} is needed", rule.name()),
+            Err("no case of the corpus turns red without it: it, or a claim about it, is missing".to_owned()),
+        ),
+    };
+    Rule::ALL.par_iter().map(one).collect()
+}
+
+fn write_reports(folder: &Path, settled: &Settled, checks: &[Check]) -> Result<(), String> {
+    let failed =
+        |what: &Path, error: &dyn std::fmt::Display| format!("error: {}: cannot be written: {error}", what.display());
+    std::fs::create_dir_all(folder).map_err(|error| failed(folder, &error))?;
+    let json = json::render(&settled.report).map_err(|error| failed(folder, &error))?;
+    let junit = junit::render(&settled.report, checks, &settled.seconds)?;
+    let files = [("report.json", json), ("junit.xml", junit), ("report.md", markdown::render(&settled.report, checks))];
+    for (name, text) in files {
+        let path = folder.join(name);
+        std::fs::write(&path, text).map_err(|error| failed(&path, &error))?;
+    }
+    Ok(())
+}
+
+pub fn run(folder: &Path, report: Option<&Path>, update: bool, limits: Limits, format: Format) -> u8 {
+    let files: Vec<PathBuf> = match corpus::files(folder).and_then(|files| workers(limits).map(|()| files)) {
+        Ok(files) => files,
+        Err(message) => {
+            eprintln!("{message}");
+            return WRONG;
+        }
+    };
+    let started = now();
+    let progress = Progress::start(limits.limit_seconds);
+    let settled = settle(&files, None, false, limits, &progress);
+    let golden = folder.join(GOLDEN);
+    let text = golden_text(&settled.report);
+    let mut checks = Vec::new();
+    if update {
+        if let Err(error) = std::fs::write(&golden, &text) {
+            eprintln!("error: {}: cannot be written: {error}", golden.display());
+            return WRONG;
+        }
+    } else {
+        checks.push(compare_golden(&golden, &text));
+    }
+    checks.extend(ablate(&settled, limits, &progress));
+    progress.end();
+    if let Some(folder) = report
+        && let Err(message) = write_reports(folder, &settled, &checks)
+    {
+        eprintln!("{message}");
+        return WRONG;
+    }
+    match format {
+        Format::Text => print(&summary(&settled, &checks, started.elapsed().as_secs_f64())),
+        Format::Json => match json::render(&settled.report) {
+            Ok(text) => print(&text),
+            Err(error) => eprintln!("error: the report cannot be written: {error}"),
+        },
+    }
+    for error in &settled.report.errors {
+        eprintln!("{}", error.message);
+    }
+    match code(&settled.report) {
+        OK if checks.iter().any(|(_, result)| result.is_err()) => FAILED,
+        code => code,
+    }
+}
+
+fn summary(settled: &Settled, checks: &[Check], seconds: f64) -> String {
+    let mut out = table::render(&settled.report, &settled.seconds);
+    out.push_str("\n\n");
+    for case in settled.report.cases.iter().filter(|case| case.standing != "as claimed") {
+        out.push_str(&leasecheck_reports::text::case(case));
+        out.push('\n');
+    }
+    let held = checks.iter().filter(|(_, result)| result.is_ok()).count();
+    for (name, result) in checks {
+        if let Err(why) = result {
+            // Writing to a string cannot fail.
+            let _ = writeln!(out, "✗ {name}: {why}");
+        }
+    }
+    let cases = &settled.report.cases;
+    let claimed = cases.iter().filter(|case| case.standing == "as claimed").count();
+    let states: u64 = cases.iter().map(|case| case.states).sum();
+    let rules = checks.iter().filter(|(name, result)| name.starts_with("rule ") && result.is_ok()).count();
+    let good = claimed == cases.len() && held == checks.len() && settled.report.errors.is_empty();
+    let _ = writeln!(
+        out,
+        "{}: {claimed} of {} cases as claimed, {rules} of {} rules needed, {} other checks failed, {} files wrong; {states} states, {seconds:.1} s",
+        if good { "gate passed" } else { "gate FAILED" },
+        cases.len(),
+        Rule::ALL.len(),
+        checks.iter().filter(|(name, result)| !name.starts_with("rule ") && result.is_err()).count(),
+        settled.report.errors.len(),
+    );
+    out
+}

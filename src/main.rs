@@ -115,7 +115,9 @@ enum Format {
 fn main() -> ExitCode {
     let cli = Cli::parse();
     let code = match cli.command {
-        Command::Check { files, case, full, limits, format } => check::run(&files, case.as_deref(), full, limits, format),
+        Command::Check { files, case, full, limits, format } => {
+            check::run(&files, case.as_deref(), full, limits, format)
+        }
         Command::Gate { corpus, report, update, limits, format } => {
             gate::run(&corpus, report.as_deref(), update, limits, format)
         }

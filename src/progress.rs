@@ -32,7 +32,8 @@ impl Progress {
         let bar = ProgressBar::new_spinner();
         let shown = Arc::clone(&states);
         let started = now();
-        let style = ProgressStyle::with_template("{spinner} {msg}  {states}").unwrap_or_else(|_| ProgressStyle::default_spinner());
+        let style = ProgressStyle::with_template("{spinner} {msg}  {states}")
+            .unwrap_or_else(|_| ProgressStyle::default_spinner());
         bar.set_style(style.with_key("states", move |_: &indicatif::ProgressState, out: &mut dyn std::fmt::Write| {
             let states = shown.load(Ordering::Relaxed);
             let seconds = started.elapsed().as_secs().max(1);

@@ -38,7 +38,12 @@ pub fn run(token: &str, file: Option<&Path>, folder: &Path, format: Format) -> u
         Err(code) => return code,
     };
     let Some(program) = file.cases.get(token.case) else {
-        eprintln!("error: `{}` has {} cases, and the token is about case {}", file.name, file.cases.len(), token.case + 1);
+        eprintln!(
+            "error: `{}` has {} cases, and the token is about case {}",
+            file.name,
+            file.cases.len(),
+            token.case + 1
+        );
         return WRONG;
     };
     let replayed = match replay::run(program, &token.steps) {

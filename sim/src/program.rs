@@ -568,6 +568,17 @@ impl Program {
         pc
     }
 
+    /// The same case under other rules.
+    #[must_use]
+    pub fn with_rules(&self, rules: Rules) -> Program {
+        let mut program = self.clone();
+        program.rules = rules;
+        for arena in &mut program.arenas {
+            arena.config.rules = rules;
+        }
+        program
+    }
+
     /// The band's name as written in reports, with its arena where there are several.
     #[must_use]
     pub fn band_name(&self, arena: u8, band: u8) -> String {

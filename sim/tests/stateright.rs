@@ -18,8 +18,8 @@ use stateright::{Checker, Model, Property};
 const MOST_STATES: u64 = 20_000;
 
 /// A case, for stateright.
-struct Litmus<'a> {
-    program: &'a Program,
+struct Litmus {
+    program: Program,
     start: World,
 }
 
@@ -30,7 +30,7 @@ enum State {
     Violated(Code),
 }
 
-impl Litmus<'_> {
+impl Litmus {
     fn world(&self, bytes: &[u8]) -> World {
         let mut world = self.start.clone();
         world.unpack(bytes);
@@ -49,7 +49,7 @@ impl Litmus<'_> {
         match state {
             State::Violated(_) => false,
             State::World(bytes) => {
-                let violation = state_violation(self.program, &self.world(bytes));
+                let violation = state_violation(&self.program, &self.world(bytes));
                 !violation.is_some_and(|violation| self.is_target(violation.code))
             }
         }
@@ -62,7 +62,7 @@ fn packed(world: &World) -> State {
     State::World(bytes)
 }
 
-impl Model for Litmus<'_> {
+impl Model for Litmus {
     type State = State;
     type Action = (u8, u8);
 
@@ -73,20 +73,56 @@ impl Model for Litmus<'_> {
     fn actions(&self, state: &State, actions: &mut Vec<(u8, u8)>) {
         let State::World(bytes) = state else { return };
         let mut steps = Vec::new();
-        self.world(bytes).enabled(self.program, &mut steps);
+        self.world(bytes).enabled(&self.program, &mut steps);
         actions.extend(steps.iter().map(|step| (step.agent, step.choice)));
     }
 
     fn next_state(&self, state: &State, (agent, choice): (u8, u8)) -> Option<State> {
         let State::World(bytes) = state else { return None };
         let mut world = self.world(bytes);
-        match world.step(self.program, Step { agent, choice }, &mut Effects::default()) {
+        match world.step(&self.program, Step { agent, choice }, &mut Effects::default()) {
             Ok(()) => Some(packed(&world)),
             Err(violation) => self.is_target(violation.code).then_some(State::Violated(violation.code)),
         }
     }
 
-    fn properties(&self) -> Vec<Property<Litmus<'_>>> {
-        Vec::new()
+    fn properties(&self) -> Vec<Property<Litmus>> {
+        vec![Property::always("holds", |model, state| model.holds(state))]
     }
+}
+
+/// Distinct states, and the length of the shortest counterexample if there is one.
+fn stateright(program: &Program) -> (u64, Option<usize>) {
+    let start = World::start(program).expect("the case starts");
+    let checker = Litmus { program: program.clone(), start }.checker().threads(1).spawn_bfs().join();
+    let length = checker.discovery("holds").map(|path| path.into_actions().len());
+    (checker.unique_state_count() as u64, length)
+}
+
+#[test]
+fn stateright_agrees_on_the_corpus() {
+    let (mut compared, mut left_out) = (0, 0);
+    for program in programs() {
+        let ours = search(&program, false, MOST_STATES);
+        match &ours.verdict {
+            Verdict::Truncated { .. } => left_out += 1,
+            Verdict::Reachable(found) if matches!(program.expect, Expect::Reachable(code) if code != found.violation.code) =>
+            {
+                // The expected violation is not reachable, so that stateright has to exhaust the space as well.
+                assert_eq!(stateright(&program), (ours.states, None), "{}", title(&program));
+                compared += 1;
+            }
+            Verdict::Reachable(found) => {
+                let (_, length) = stateright(&program);
+                assert_eq!(length, Some(found.steps.len()), "{}: {}", title(&program), found.violation.message);
+                compared += 1;
+            }
+            Verdict::Unreachable | Verdict::Vacuous { .. } => {
+                assert_eq!(stateright(&program), (ours.states, None), "{}", title(&program));
+                compared += 1;
+            }
+        }
+    }
+    println!("{compared} cases compared, {left_out} left out for their size");
+    assert!(compared >= 2 && left_out * 4 <= compared, "{compared} cases compared, {left_out} left out");
 }
