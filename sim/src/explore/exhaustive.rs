@@ -133,7 +133,6 @@ impl Search<'_> {
         scratch: &mut (World, World),
         mut take: impl FnMut(u128, &[u8], u32, Step),
     ) -> ChunkResult {
-        let (world, next) = scratch;
         let mut result = ChunkResult {
             found: Vec::new(),
             target: None,
@@ -147,6 +146,7 @@ impl Search<'_> {
         let mut packed = Vec::new();
         for at in range {
             let state = level.base + at as u32;
+            let world = &mut scratch.0;
             world.unpack(level.state(at));
             steps.clear();
             world.enabled(self.program, &mut steps);
@@ -166,42 +166,67 @@ impl Search<'_> {
                 // A step of this level violates: only a state of this level could be a shorter counterexample.
                 continue;
             }
-            let alone = self.reduction.alone(self.program, world, &steps);
-            let chosen = alone.map_or(0..steps.len(), |at| at..at + 1);
-            for nth in chosen.clone() {
-                let step = steps[nth];
-                if let Some(thread) = world.threads.get(World::thread_slot(self.program, step.agent))
-                    && thread.pc != END
-                    && !self.program.agents[usize::from(step.agent)].is_queue()
-                {
-                    result.ran[usize::from(thread.pc)] = true;
+            let mut take = |fingerprint: u128, bytes: &[u8], step: Step| take(fingerprint, bytes, state, step);
+            let Some(alone) = self.reduction.alone(self.program, world, &steps) else {
+                self.take_steps(state, &steps, scratch, &mut packed, &mut result, &mut take);
+                continue;
+            };
+            let violations =
+                self.take_steps(state, &steps[alone..=alone], scratch, &mut packed, &mut result, &mut take);
+            if violations > 0 && result.target.is_none() {
+                // The step ends every run that it is part of. Runs of the others that never take it have no equivalent
+                // among those that do, so that they are not left out.
+                steps.remove(alone);
+                scratch.0.unpack(level.state(at));
+                self.take_steps(state, &steps, scratch, &mut packed, &mut result, &mut take);
+            }
+        }
+        result
+    }
+
+    /// Takes each of the steps from the state in `scratch.0`, which is used up. Returns how many violate something.
+    fn take_steps(
+        &self,
+        state: u32,
+        steps: &[Step],
+        (world, next): &mut (World, World),
+        packed: &mut Vec<u8>,
+        result: &mut ChunkResult,
+        take: &mut impl FnMut(u128, &[u8], Step),
+    ) -> usize {
+        let mut violations = 0;
+        for (nth, step) in steps.iter().enumerate() {
+            if let Some(thread) = world.threads.get(World::thread_slot(self.program, step.agent))
+                && thread.pc != END
+                && !self.program.agents[usize::from(step.agent)].is_queue()
+            {
+                result.ran[usize::from(thread.pc)] = true;
+            }
+            let mut effects = Effects::default();
+            result.steps += 1;
+            if nth + 1 == steps.len() {
+                // The last successor uses up the state itself.
+                std::mem::swap(world, next);
+            } else {
+                next.clone_from(world);
+            }
+            let outcome = next.step(self.program, *step, &mut effects);
+            result.marks.add(effects.marks);
+            match outcome {
+                Ok(()) => {
+                    packed.clear();
+                    next.pack(packed);
+                    take(xxh3_128(packed), packed, *step);
                 }
-                let mut effects = Effects::default();
-                result.steps += 1;
-                // The last successor may use up the state itself.
-                let outcome = if nth + 1 == chosen.end {
-                    std::mem::swap(world, next);
-                    next.step(self.program, step, &mut effects)
-                } else {
-                    next.clone_from(world);
-                    next.step(self.program, step, &mut effects)
-                };
-                result.marks.add(effects.marks);
-                match outcome {
-                    Ok(()) => {
-                        packed.clear();
-                        next.pack(&mut packed);
-                        take(xxh3_128(&packed), &packed, state, step);
-                    }
-                    Err(violation) => {
-                        if self.note(Seen { state, step: Some(step), violation }, &mut result) {
-                            break;
-                        }
+                Err(violation) => {
+                    violations += 1;
+                    if self.note(Seen { state, step: Some(*step), violation }, result) {
+                        break;
                     }
                 }
             }
         }
-        result
+        violations
     }
 
     /// Keeps a violation; true if it is the one that is looked for.
