@@ -43,6 +43,7 @@ mod pack;
 mod page_set;
 mod rules;
 pub mod select;
+pub mod shell;
 pub mod transfer;
 
 pub use arena::{Admission, Arena, PageError, Refusal, Request};

@@ -74,6 +74,8 @@ pub struct Sleeper {
 /// Who sleeps, and who keeps them waiting.
 #[derive(Clone, Copy, Debug)]
 pub struct Standing<'a> {
+    /// Which arena, by its rank.
+    pub rank: u32,
     /// Everyone asleep, in the order in which they fell asleep.
     pub sleepers: &'a [Sleeper],
     /// Holders of leases.

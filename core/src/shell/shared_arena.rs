@@ -6,12 +6,12 @@ use super::fault::Fault;
 use super::holder::Holder;
 use super::note::{Did, Note, Sleeper, Wait};
 use super::platform::{Monitor, Platform};
-use super::state::{Change, State};
+use super::state::{Change, State, Turn};
 use super::storage::Storage;
 use crate::arena::{Admission, Arena, Request};
 use crate::config::{ArenaConfig, ConfigError};
 use crate::ids::{BandId, EventKey, HolderId};
-use crate::lease::LeaseTable;
+use crate::lease::{LeaseError, LeaseTable};
 use crate::rules::Rule;
 use std::sync::Arc;
 
@@ -113,7 +113,7 @@ impl<P: Platform, S: Storage> SharedArena<P, S> {
             }
         }
         let table = LeaseTable::new(config.rules);
-        let state = State::new(Arena::new(config)?, table, storage);
+        let state = State::new(Arena::new(config)?, table, storage, rank);
         Ok(SharedArena { shared: Arc::new(Shared { monitor: P::Monitor::new(state), rank }) })
     }
 
@@ -126,7 +126,6 @@ impl<P: Platform, S: Storage> SharedArena<P, S> {
     }
 
     /// A new event that leases can be handed off to, and the right to say that it has completed.
-    #[must_use]
     pub fn completion(&self) -> Completion<P, S> {
         let key = self.shared.section(State::open_event);
         Completion::new(Arc::clone(&self.shared), key)
@@ -162,36 +161,34 @@ impl<P: Platform, S: Storage> SharedArena<P, S> {
     /// Whether nobody holds or awaits anything: no lease, no covering event, nobody asleep.
     #[must_use]
     pub fn is_idle(&self) -> bool {
-        self.shared.section(|state| {
-            !state.table.covered() && state.table.waiting().is_empty() && state.sleepers.is_empty()
-        })
+        self.shared
+            .section(|state| !state.table.covered() && state.table.waiting().is_empty() && state.sleepers.is_empty())
     }
 
+    /// Destroys the arena on behalf of `holder`. Two critical sections: the first one wakes whoever waits, the
+    /// second one waits for whoever still holds the layout.
     pub(super) fn close(&self, holder: HolderId) -> Result<Option<S>, Denied> {
-        let mut closing = false;
-        let storage = self.shared.section_when(holder, Wait::Destroy, |state| {
-            if !closing {
-                if state.closing {
-                    return Some(Err(Denied::Destroyed));
-                }
-                if state.table.depth(holder) > 0 {
-                    return Some(Err(Denied::Lease(crate::LeaseError::OwnLease(holder))));
-                }
-                closing = true;
-                state.closing = true;
-                state.changed::<P>(Change::Closing);
-                P::observe(Note::Did(Some(holder), Did::Closing));
+        self.shared.section(|state| {
+            if state.closing {
+                return Err(Denied::Destroyed);
             }
-            match state.drained::<P>() {
-                super::state::Turn::Later => None,
-                super::state::Turn::Never(denied) => {
-                    state.closing = false;
-                    Some(Err(denied))
-                }
-                super::state::Turn::Now => {
-                    P::observe(Note::Did(Some(holder), Did::Destroyed));
-                    Some(Ok(state.storage.take()))
-                }
+            if state.table.depth(holder) > 0 {
+                return Err(LeaseError::OwnLease(holder).into());
+            }
+            state.closing = true;
+            P::observe(Note::Did(Some(holder), Did::Closing));
+            state.changed::<P>(Change::Closing);
+            Ok(())
+        })?;
+        let storage = self.shared.section_when(holder, Wait::Destroy, |state| match state.drained::<P>() {
+            Turn::Later => None,
+            Turn::Never(denied) => {
+                state.closing = false;
+                Some(Err(denied))
+            }
+            Turn::Now => {
+                P::observe(Note::Did(Some(holder), Did::Destroyed));
+                Some(Ok(state.storage.take()))
             }
         })?;
         Ok(storage.and_then(Arc::into_inner))

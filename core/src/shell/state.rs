@@ -4,7 +4,7 @@
 
 use super::denied::Denied;
 use super::fault::Fault;
-use super::note::{Did, Note, Sleeper, Standing, Wait};
+use super::note::{Did, Note, Sleeper, Standing};
 use super::platform::Platform;
 use super::storage::{Extent, Storage};
 use crate::arena::{Admission, Arena, Request};
@@ -80,12 +80,13 @@ pub(super) struct State<S> {
     pub(super) sleepers: Vec<Sleeper>,
     /// Whether the critical section has changed something that sleepers should look at.
     pub(super) wake: bool,
+    rank: u32,
     next_holder: u32,
     next_event: u32,
 }
 
 impl<S: Storage> State<S> {
-    pub(super) fn new(arena: Arena, table: LeaseTable, storage: S) -> State<S> {
+    pub(super) fn new(arena: Arena, table: LeaseTable, storage: S, rank: u32) -> State<S> {
         State {
             arena,
             table,
@@ -95,7 +96,9 @@ impl<S: Storage> State<S> {
             failed: Vec::new(),
             sleepers: Vec::new(),
             wake: false,
-            next_holder: 0,
+            rank,
+            // Arenas of different ranks number their holders differently, so that reports can tell them apart.
+            next_holder: rank << 16,
             next_event: 0,
         }
     }
@@ -129,6 +132,7 @@ impl<S: Storage> State<S> {
         if P::OBSERVED {
             let holders: Vec<HolderId> = self.table.holders().collect();
             P::observe(Note::Stands(Standing {
+                rank: self.rank,
                 sleepers: &self.sleepers,
                 holders: &holders,
                 events: self.table.events(),
@@ -160,6 +164,7 @@ impl<S: Storage> State<S> {
 
     /// `holder` does not ask to move pages any more.
     pub(super) fn end_waiting<P: Platform>(&mut self, holder: HolderId) {
+        self.failed.retain(|(failed, _)| *failed != holder);
         if self.table.waiting().contains(&holder) {
             self.table.end_compaction(holder);
             self.changed::<P>(Change::CompactionEnd);
@@ -201,6 +206,54 @@ impl<S: Storage> State<S> {
         Err(failure)
     }
 
+    /// Allocates, moving pages if need be; `None` when that has to wait. Asked again after every wake-up, it starts
+    /// from the arena as it is then: pages may have been freed, so that nothing has to move any more, or taken, so
+    /// that moving does not help any more. `old_plan` is for [`Fault::PlanIsNotRechecked`].
+    pub(super) fn allocate<P: Platform>(
+        &mut self,
+        holder: HolderId,
+        requests: &[Request],
+        waited: bool,
+        old_plan: &mut Option<Plan>,
+    ) -> Option<Result<Vec<Vec<LogicalPage>>, Failure>> {
+        if self.closing {
+            self.end_waiting::<P>(holder);
+            return Some(Err(Denied::Destroyed.into()));
+        }
+        if old_plan.is_none() {
+            match self.arena.allocate(requests) {
+                Ok(pages) => {
+                    self.end_waiting::<P>(holder);
+                    return Some(Ok(pages));
+                }
+                Err(_) => {
+                    if let Admission::Refused(refusal) = self.admission(requests) {
+                        self.end_waiting::<P>(holder);
+                        return Some(Err(Denied::Full(refusal).into()));
+                    }
+                }
+            }
+        }
+        match self.turn::<P>(holder) {
+            Turn::Never(denied) => return Some(Err(denied.into())),
+            Turn::Later if waited && P::faulty(Fault::WakeMeansReady) => {}
+            Turn::Later => {
+                if P::faulty(Fault::PlanIsNotRechecked) && old_plan.is_none() {
+                    *old_plan = Some(self.arena.plan(&|_, _| true));
+                }
+                return None;
+            }
+            Turn::Now => {}
+        }
+        let plan = old_plan.take().unwrap_or_else(|| self.arena.plan(&|_, _| true));
+        if let Err(failure) = self.compact::<P>(holder, &plan) {
+            return Some(Err(failure));
+        }
+        let pages = self.arena.allocate(requests).map_err(|refusal| Denied::Full(refusal).into());
+        self.end_waiting::<P>(holder);
+        Some(pages)
+    }
+
     /// Whether no placement helps, or closing holes does.
     pub(super) fn admission(&self, requests: &[Request]) -> Admission {
         self.arena.admission(requests, |_, _| true)
@@ -229,7 +282,7 @@ impl<S: Storage> State<S> {
     pub(super) fn fail<P: Platform>(&mut self, event: EventKey) {
         if self.table.events().contains(&event) {
             for holder in self.table.waiting().to_vec() {
-                self.table.wait_failed(holder, event);
+                self.table.wait_failed(holder);
                 self.failed.push((holder, event));
             }
         }
