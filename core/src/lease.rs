@@ -338,3 +338,66 @@ impl LeaseTable {
         rest
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::{LeaseTable, Outcome};
+    use crate::ids::HolderId;
+    use crate::rules::Rules;
+
+    const READER: HolderId = HolderId(1);
+    const FIRST: HolderId = HolderId(2);
+    const LATE: HolderId = HolderId(3);
+    const LATER: HolderId = HolderId(4);
+
+    /// A reader holds a lease, `FIRST` waits to move pages, `LATE` for a lease, `LATER` to move pages.
+    fn queue() -> LeaseTable {
+        let mut table = LeaseTable::new(Rules::all());
+        assert_eq!(table.acquire_in_turn(READER), Outcome::Granted);
+        assert_eq!(table.request_compaction(FIRST), Outcome::MustWait);
+        assert_eq!(table.acquire_in_turn(LATE), Outcome::MustWait);
+        assert_eq!(table.request_compaction(LATER), Outcome::MustWait);
+        table
+    }
+
+    #[test]
+    fn leases_and_compactions_come_in_the_order_in_which_they_were_asked_for() {
+        let mut table = queue();
+        table.release(READER).expect("held");
+        assert!(table.may_compact_in_turn(FIRST) && !table.may_compact_in_turn(LATER));
+        assert!(table.is_held_back(LATE));
+        table.end_compaction(FIRST);
+        assert!(!table.is_held_back(LATE) && table.depth(LATE) == 1, "before the compaction that asked later");
+        assert!(!table.may_compact_in_turn(LATER), "behind the lease that asked earlier");
+        assert_eq!(table.acquire_in_turn(READER), Outcome::MustWait);
+        table.release(LATE).expect("held");
+        assert!(table.may_compact_in_turn(LATER));
+        table.end_compaction(LATER);
+        assert_eq!(table.depth(READER), 1);
+    }
+
+    #[test]
+    fn who_gives_up_waiting_lets_the_next_one_pass() {
+        let mut table = queue();
+        table.end_compaction(LATER);
+        assert!(table.is_held_back(LATE), "a compaction that asked later had nothing to do with it");
+        table.end_compaction(FIRST);
+        assert_eq!(table.depth(LATE), 1);
+
+        let mut table = queue();
+        table.withdraw(LATE);
+        table.end_compaction(FIRST);
+        assert_eq!(table.depth(LATE), 0);
+    }
+
+    #[test]
+    fn a_queue_survives_packing() {
+        let table = queue();
+        let mut packed = Vec::new();
+        table.pack(&mut packed);
+        packed.push(42);
+        let mut unpacked = LeaseTable::new(Rules::all());
+        assert_eq!(unpacked.unpack(&packed), [42]);
+        assert_eq!(unpacked, table);
+    }
+}

@@ -74,10 +74,14 @@ pub fn run_with(options: &Options, progress: &(dyn Fn(Progress<'_>) + Sync)) -> 
 /// Explores one entry with `fault` switched on.
 #[must_use]
 pub fn explore(entry: &Entry, fault: Option<Fault>, options: &Options) -> Row {
+    explore_up_to(LOOM_EXECUTIONS, entry, fault, options)
+}
+
+fn explore_up_to(executions: u64, entry: &Entry, fault: Option<Fault>, options: &Options) -> Row {
     let (exploration, order, bound) = match entry.tool {
         Tool::Loom => {
             let preemptions = options.preemptions.or(entry.preemptions);
-            let limits = Limits { preemptions, executions: LOOM_EXECUTIONS };
+            let limits = Limits { preemptions, executions };
             let bound = preemptions.map_or_else(|| "none".to_owned(), |bound| format!("{bound} preemptions"));
             (loom_runner::explore(entry.body, fault, limits), Order::Loom(preemptions), bound)
         }
@@ -176,14 +180,18 @@ pub struct Mutant {
     pub caught: Option<Row>,
 }
 
-/// Switches every fault of the shell on in turn, and runs the loom models until one of them notices.
+/// Switches every fault of the shell on in turn, and runs the loom models until one of them notices. Most faults show
+/// early, and the models are not of one size: all of them are tried a little before any is tried to its end.
 #[must_use]
 pub fn mutants() -> Vec<Mutant> {
     let shell = |entry: &Entry| entry.tool == Tool::Loom && entry.subject == Subject::Shell;
     let entries: Vec<Entry> = list().into_iter().filter(shell).collect();
     let catch = |fault: &Fault| {
-        let rows = entries.iter().map(|entry| explore(entry, Some(*fault), &Options::default()));
-        Mutant { fault: *fault, caught: rows.into_iter().find(|row| row.verdict.failure().is_some()) }
+        let mut rows = [200, 10_000, LOOM_EXECUTIONS].into_iter().flat_map(|executions| {
+            let explore = move |entry| explore_up_to(executions, entry, Some(*fault), &Options::default());
+            entries.iter().map(explore)
+        });
+        Mutant { fault: *fault, caught: rows.find(|row| row.verdict.failure().is_some()) }
     };
     Fault::ALL.iter().map(catch).collect()
 }

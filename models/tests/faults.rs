@@ -9,7 +9,8 @@ fn every_fault_is_caught() {
     assert!(mutants.len() >= 10);
     for mutant in &mutants {
         let fault = mutant.fault;
-        let row = mutant.caught.as_ref().unwrap_or_else(|| panic!("no model notices `{}`: {}", fault.name(), fault.doc()));
+        let row =
+            mutant.caught.as_ref().unwrap_or_else(|| panic!("no model notices `{}`: {}", fault.name(), fault.doc()));
         let failure = row.verdict.failure().expect("rows of caught faults have a failure");
         let again = replay(&failure.token).expect("the token of a failure is a token");
         assert_eq!(again.verdict.failure(), Some(failure), "{}", failure.token);
