@@ -22,6 +22,16 @@ pub mod limits {
     pub const CELLS: u64 = 4_096;
     /// Pages that one step names: what a queued operation can carry.
     pub const PAGES_OF_A_STEP: u8 = 20;
+    /// Arenas that one step leases.
+    pub const LEASES_OF_A_STEP: usize = 8;
+    /// Cases of one file.
+    pub const CASES: usize = 100;
+    /// Bytes of a name in a step program, or of an arena, a band, a gate or a thread.
+    pub const NAME: usize = 64;
+    /// Bytes of a claim and of its source.
+    pub const TEXT: usize = 2_000;
+    /// Bytes of a claim's short name, or of the name of a case.
+    pub const TITLE: usize = 200;
     /// Operations waiting in one queue. A program that queues without bound ends here.
     pub const QUEUE: usize = 64;
 }

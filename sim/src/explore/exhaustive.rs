@@ -14,6 +14,7 @@ use hashbrown::HashSet;
 use rayon::prelude::*;
 use std::collections::BTreeSet;
 use std::hash::{BuildHasherDefault, Hasher};
+use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering};
 use xxhash_rust::xxh3::xxh3_128;
 
@@ -23,6 +24,8 @@ const SHARDS: usize = 64;
 const PARALLEL: usize = 512;
 /// States of a level that one worker takes at a time.
 const CHUNK: usize = 256;
+/// States of a level after which limits are checked: memory does not grow by a whole level before anyone looks.
+const BLOCK: usize = 64 * CHUNK;
 
 /// Limits and choices of an exploration.
 #[derive(Clone, Copy)]
@@ -129,7 +132,7 @@ impl Search<'_> {
     fn expand(
         &self,
         level: &Level,
-        range: std::ops::Range<usize>,
+        range: Range<usize>,
         scratch: &mut (World, World),
         mut take: impl FnMut(u128, &[u8], u32, Step),
     ) -> ChunkResult {
@@ -270,33 +273,50 @@ pub fn explore(program: &Program, options: &Options<'_>) -> Result<Outcome, Star
     let mut scratch = (start.clone(), start.clone());
     let mut depth = 0;
     loop {
-        let states = parents.len() as u64;
-        options.progress.store(states, Ordering::Relaxed);
-        let stored = level.bytes.len() as u64 + states * 26;
-        let limit = if states > options.limit_states {
-            Some(Limit::States(options.limit_states))
-        } else if stored > options.limit_memory {
-            Some(Limit::Memory(options.limit_memory))
-        } else if (options.interrupted)() {
-            Some(Limit::Interrupted)
-        } else {
-            None
-        };
-        if let Some(limit) = limit {
-            let verdict = Verdict::Truncated { limit, left: level.ends.len() as u64 };
-            return Ok(total.outcome(program, verdict, states, depth, search.reduction.is_on()));
-        }
-        let results = expand_level(&search, &level, &mut shards, &mut scratch, &start);
-        for result in &results {
-            total.add(result);
-            if other.is_none() {
-                other.clone_from(&result.other);
+        let mut limit = None;
+        let mut target: Option<Seen> = None;
+        let mut expanded = 0;
+        while limit.is_none() && expanded < level.ends.len() {
+            let next: usize = shards.iter().map(|shard| shard.ends.len()).sum();
+            let bytes: usize = shards.iter().map(|shard| shard.bytes.len()).sum();
+            let states = (parents.len() + next) as u64;
+            options.progress.store(states, Ordering::Relaxed);
+            // A state that is kept has a fingerprint in a table that may be half empty, a parent and a step.
+            let stored = (level.bytes.len() + bytes) as u64 + states * 48;
+            limit = if states > options.limit_states {
+                Some(Limit::States(options.limit_states))
+            } else if stored > options.limit_memory {
+                Some(Limit::Memory(options.limit_memory))
+            } else if (options.interrupted)() {
+                Some(Limit::Interrupted)
+            } else {
+                None
+            };
+            if limit.is_some() {
+                break;
+            }
+            let block = expanded..(expanded + BLOCK).min(level.ends.len());
+            expanded = block.end;
+            for result in expand_block(&search, &level, block, &mut shards, &mut scratch, &start) {
+                total.add(&result);
+                other = other.or(result.other);
+                // A state that violates is nearer than one from which a step does.
+                target = match (target, result.target) {
+                    (Some(first), Some(second)) if first.step.is_some() && second.step.is_none() => Some(second),
+                    (first, second) => first.or(second),
+                };
             }
         }
-        let mut targets: Vec<&Seen> = results.iter().filter_map(|result| result.target.as_ref()).collect();
-        targets.sort_by_key(|seen| (seen.step.is_some(), seen.state));
-        if let Some(seen) = targets.first() {
-            let verdict = Verdict::Reachable(counterexample(&parents, seen, !search.reduction.is_on()));
+        if let Some(seen) = target {
+            let states = parents.len() as u64;
+            let shortest = !search.reduction.is_on() && (limit.is_none() || seen.step.is_none());
+            let verdict = Verdict::Reachable(counterexample(&parents, &seen, shortest));
+            return Ok(total.outcome(program, verdict, states, depth, search.reduction.is_on()));
+        }
+        if let Some(limit) = limit {
+            let next: usize = shards.iter().map(|shard| shard.ends.len()).sum();
+            let verdict = Verdict::Truncated { limit, left: (level.ends.len() - expanded + next) as u64 };
+            let states = (parents.len() + next) as u64;
             return Ok(total.outcome(program, verdict, states, depth, search.reduction.is_on()));
         }
         let base = parents.len() as u32;
@@ -330,27 +350,29 @@ fn shard_of(fingerprint: u128) -> usize {
     (fingerprint >> 64) as usize % SHARDS
 }
 
-fn expand_level(
+/// Expands some states of a level, in chunks that are the same for any number of workers.
+fn expand_block(
     search: &Search<'_>,
     level: &Level,
+    block: Range<usize>,
     shards: &mut [Shard],
     scratch: &mut (World, World),
     start: &World,
 ) -> Vec<ChunkResult> {
-    let count = level.ends.len();
-    if count < PARALLEL || rayon::current_num_threads() == 1 {
-        let take = |fingerprint: u128, bytes: &[u8], parent, step| {
+    let chunks: Vec<Range<usize>> =
+        block.clone().step_by(CHUNK).map(|from| from..(from + CHUNK).min(block.end)).collect();
+    if block.len() < PARALLEL || rayon::current_num_threads() == 1 {
+        let mut take = |fingerprint: u128, bytes: &[u8], parent, step| {
             shards[shard_of(fingerprint)].take_in(fingerprint, bytes, parent, step);
         };
-        return vec![search.expand(level, 0..count, scratch, take)];
+        return chunks.into_iter().map(|chunk| search.expand(level, chunk, scratch, &mut take)).collect();
     }
     let known: &[Shard] = shards;
-    let chunks: Vec<usize> = (0..count).step_by(CHUNK).collect();
     let mut results: Vec<ChunkResult> = chunks
         .into_par_iter()
         .map_init(
             || (start.clone(), start.clone()),
-            |scratch, from| {
+            |scratch, chunk| {
                 let mut found: Vec<Found> = (0..SHARDS).map(|_| Found::default()).collect();
                 let take = |fingerprint: u128, bytes: &[u8], parent, step| {
                     let at = shard_of(fingerprint);
@@ -360,7 +382,7 @@ fn expand_level(
                         found[at].entries.push((fingerprint, end, parent, step));
                     }
                 };
-                let mut result = search.expand(level, from..(from + CHUNK).min(count), scratch, take);
+                let mut result = search.expand(level, chunk, scratch, take);
                 result.found = found;
                 result
             },

@@ -1,6 +1,6 @@
 //! Statements to instructions.
 
-use super::diagnostics::{Diagnostic, Source};
+use super::diagnostics::{Diagnostic, Lines, Source};
 use super::file::At as FileAt;
 use super::names::{Names, intern};
 use super::parse::{Arg, BandRef, CondExpr, Name, PagesExpr, Stmt, ValueExpr};
@@ -19,6 +19,7 @@ use std::ops::Range;
 /// A case, parsed.
 pub(crate) struct CaseText<'a> {
     pub(crate) source: &'a Source,
+    pub(crate) lines: &'a Lines,
     pub(crate) name: (String, String),
     pub(crate) span: Range<usize>,
     pub(crate) arenas: Vec<ArenaText>,
@@ -34,6 +35,7 @@ pub(crate) struct CaseText<'a> {
 
 struct Compiler<'a> {
     source: &'a Source,
+    lines: &'a Lines,
     names: Names<'a>,
     threads: Vec<String>,
     code: Vec<Instr>,
@@ -73,6 +75,7 @@ pub(crate) fn compile(text: CaseText<'_>) -> Result<Program, Diagnostic> {
         text.arenas.iter().map(|arena| arena.config.bands.iter().map(|band| (band.envelope / cell) as u32).collect());
     let mut compiler = Compiler {
         source: text.source,
+        lines: text.lines,
         names,
         threads: text.threads.iter().map(|(name, _)| name.value.clone()).collect(),
         code: Vec::new(),
@@ -224,7 +227,7 @@ impl Compiler<'_> {
         }
         let text = self.source.text.get(span.clone()).unwrap_or_default();
         let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
-        let line = self.source.line(span.start);
+        let line = self.lines.line(span.start);
         let needs = op.needs();
         self.code.push(Instr { op, stream, thread: self.thread, text, line, needs });
         Ok(self.code.len() - 1)
@@ -261,7 +264,12 @@ impl Compiler<'_> {
             }
             (Step::Repeat, [Arg::Number(times)]) => {
                 for _ in 0..*times {
+                    let before = self.code.len();
                     self.block(&stmt.block)?;
+                    if self.code.len() == before {
+                        // Nothing, however often.
+                        break;
+                    }
                 }
             }
             _ => {
@@ -344,6 +352,11 @@ impl Compiler<'_> {
             }
             (Step::LeaseAcquire, [arenas, ttl]) => {
                 let arenas = match arenas {
+                    Arg::Names(names) if names.len() > limits::LEASES_OF_A_STEP => {
+                        let message = format!("{} arenas in one step", names.len());
+                        let expected = format!("at most {}", limits::LEASES_OF_A_STEP);
+                        return Err(Diagnostic::new(stmt.span.clone(), message, expected));
+                    }
                     Arg::Names(names) => names.iter().map(|name| self.names.arena(name)).collect::<Result<_, _>>()?,
                     _ => vec![self.names.default_arena(&stmt.span)?],
                 };
@@ -618,9 +631,13 @@ impl Compiler<'_> {
     }
 
     fn pages(&self, pages: &[PagesExpr]) -> Result<Vec<Operand>, Diagnostic> {
+        let span = pages[0].name.span.start..pages[pages.len() - 1].name.span.end;
+        if pages.len() > usize::from(limits::PAGES_OF_A_STEP) {
+            let message = format!("{} names in one list", pages.len());
+            return Err(Diagnostic::new(span, message, format!("at most {}", limits::PAGES_OF_A_STEP)));
+        }
         let operands: Vec<Operand> = pages.iter().map(|expr| self.operand(expr)).collect::<Result<_, _>>()?;
         if self.count(&operands) > limits::PAGES_OF_A_STEP {
-            let span = pages[0].name.span.start..pages[pages.len() - 1].name.span.end;
             let message = format!("{} pages in one step", self.count(&operands));
             return Err(Diagnostic::new(span, message, format!("at most {}", limits::PAGES_OF_A_STEP)));
         }

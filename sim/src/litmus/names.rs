@@ -21,17 +21,17 @@ pub(crate) struct Names<'a> {
     pub(crate) keys: Vec<KeyDef>,
 }
 
+fn too_many(name: &Name) -> Diagnostic {
+    Diagnostic::new(name.span.clone(), "too many names", format!("at most {} of a kind", limits::NAMES))
+}
+
 /// Interns a name in a table.
 pub(crate) fn intern(table: &mut Vec<String>, name: &Name) -> Result<u8, Diagnostic> {
     if let Some(at) = table.iter().position(|other| *other == name.text) {
         return Ok(at as u8);
     }
     if table.len() >= limits::NAMES {
-        return Err(Diagnostic::new(
-            name.span.clone(),
-            "too many names",
-            format!("at most {} of a kind", limits::NAMES),
-        ));
+        return Err(too_many(name));
     }
     table.push(name.text.clone());
     Ok(table.len() as u8 - 1)
@@ -99,8 +99,10 @@ impl<'a> Names<'a> {
     fn barriers(&mut self, thread: usize, program: &[Stmt]) -> Result<(), Diagnostic> {
         for stmt in program {
             if let (Step::Barrier, Some(Arg::Name(name))) = (stmt.step, stmt.args.first()) {
+                let known = self.barriers.len();
                 match self.barriers.iter_mut().find(|(other, _)| *other == name.text) {
                     Some((_, threads)) => *threads |= 1 << thread,
+                    None if known >= limits::NAMES => return Err(too_many(name)),
                     None => self.barriers.push((name.text.clone(), 1 << thread)),
                 }
             }
@@ -208,6 +210,9 @@ impl<'a> Names<'a> {
             }
             def.cap = def.cap.max(cap);
             return Ok(());
+        }
+        if self.buffers.len() >= limits::NAMES {
+            return Err(too_many(name));
         }
         self.buffers.push(BufferDef { name: name.text.clone(), home, cap, offset: 0 });
         Ok(())

@@ -3,8 +3,9 @@
 use super::diagnostics::Diagnostic;
 use super::lex::{Lexeme, Token, lex};
 use super::steps::{Part, Queued, RESERVED, STEPS, Slot, Step, StepDef, parts};
-use crate::program::Compare;
+use crate::program::{Compare, limits};
 use std::ops::Range;
+use std::sync::LazyLock;
 
 /// A word and where it stands.
 #[derive(Clone, Debug)]
@@ -80,19 +81,25 @@ pub(crate) struct Stmt {
 /// Blocks nested deeper than this are refused: nobody writes them, and recursion stays shallow.
 const MAX_DEPTH: usize = 16;
 
+/// The table, its syntaxes split into parts.
+static SYNTAXES: LazyLock<Vec<(&'static StepDef, Vec<Part>)>> =
+    LazyLock::new(|| STEPS.iter().map(|def| (def, parts(def.syntax))).collect());
+
 struct Parser<'a> {
     /// The whole file.
     text: &'a str,
     lexemes: &'a [Lexeme],
     at: usize,
     end: usize,
+    /// Statements so far, in all blocks.
+    statements: usize,
 }
 
 /// Parses a program that stands at byte `offset` of `file`.
 pub(crate) fn parse(file: &str, program: Range<usize>) -> Result<Vec<Stmt>, Diagnostic> {
     let text = file.get(program.clone()).unwrap_or_default();
     let lexemes = lex(text, program.start)?;
-    let mut parser = Parser { text: file, lexemes: &lexemes, at: 0, end: program.end };
+    let mut parser = Parser { text: file, lexemes: &lexemes, at: 0, end: program.end, statements: 0 };
     let statements = parser.block(0)?;
     match parser.peek() {
         None => Ok(statements),
@@ -146,6 +153,11 @@ impl Parser<'_> {
             stream = Some(self.name(Slot::EventOrStream)?);
             self.at += 1;
         }
+        self.statements += 1;
+        if self.statements > limits::STEPS {
+            let expected = format!("at most {} in a case", limits::STEPS);
+            return Err(Diagnostic::new(self.span(), "too many steps", expected));
+        }
         let (def, args) = self.step(stream.as_ref())?;
         let end = self.last_end();
         let mut statement =
@@ -181,14 +193,14 @@ impl Parser<'_> {
         let word = if self.peek() == Some(Token::Word) { self.str().to_owned() } else { String::new() };
         let start = self.at;
         let mut best: Option<(usize, Diagnostic)> = None;
-        for def in STEPS {
-            let parts = parts(def.syntax);
+        for (def, parts) in SYNTAXES.iter() {
+            let parts = parts.as_slice();
             let first = |part: &Part| match part {
                 Part::Word(first) => *first == word,
                 Part::Optional(group) => matches!(group.first(), Some(Part::Word(first)) if *first == word),
                 _ => false,
             };
-            let starts = match parts.as_slice() {
+            let starts = match parts {
                 [optional @ Part::Optional(_), next, ..] => first(optional) || first(next),
                 [next, ..] => first(next),
                 [] => false,
@@ -198,7 +210,7 @@ impl Parser<'_> {
             }
             self.at = start;
             let mut args = Vec::new();
-            let matched = self.parts(&parts, &mut args);
+            let matched = self.parts(parts, &mut args);
             let complete = matched.is_ok()
                 && (matches!(self.peek(), None | Some(Token::End | Token::BlockClose))
                     || matches!(parts.last(), Some(Part::Symbol("{"))));
@@ -304,6 +316,10 @@ impl Parser<'_> {
         if RESERVED.contains(&text.as_str()) {
             let message = format!("`{text}` is a word of the step language and cannot be a name");
             return Err(Diagnostic::new(self.span(), message, format!("expected {expected}")));
+        }
+        if text.len() > limits::NAME {
+            let message = format!("a name of {} letters", text.len());
+            return Err(Diagnostic::new(self.span(), message, format!("at most {}", limits::NAME)));
         }
         let name = Name { text, span: self.span() };
         self.at += 1;

@@ -1,8 +1,9 @@
 //! What the tables of a litmus file mean: arenas, cases and what cases inherit from the top of the file.
 
 use super::compile::{CaseText, compile};
-use super::diagnostics::{Diagnostic, Source};
+use super::diagnostics::{Diagnostic, Lines, Source};
 use super::file::{At, Table};
+use super::steps::RESERVED;
 use super::{LitmusFile, parse};
 use crate::assumptions::{Assumption, Assumptions};
 use crate::invariants::Code;
@@ -34,9 +35,10 @@ struct Shared {
 }
 
 pub(crate) fn read(source: &Source, mut root: Table<'_, '_>) -> Result<LitmusFile, Diagnostic> {
-    let name = root.required("name")?;
-    let claim_source = root.required("source")?;
-    let claim = root.required("claim")?;
+    let lines = Lines::new(&source.text);
+    let name = short_name(root.required("name")?)?;
+    let claim_source = printable(root.required("source")?, limits::TEXT)?;
+    let claim = printable(root.required("claim")?, limits::TEXT)?;
     let arenas = arenas(&mut root)?;
     let rdma = root.strings("rdma")?.unwrap_or_default();
     let top = shared(&mut root)?;
@@ -45,9 +47,13 @@ pub(crate) fn read(source: &Source, mut root: Table<'_, '_>) -> Result<LitmusFil
     if case_tables.is_empty() {
         return Err(Diagnostic::new(name.span, "a claim without a case", "add at least one `[[case]]`"));
     }
+    if case_tables.len() > limits::CASES {
+        let message = format!("{} cases", case_tables.len());
+        return Err(Diagnostic::new(name.span, message, format!("at most {} in a file", limits::CASES)));
+    }
     let mut cases: Vec<crate::program::Program> = Vec::new();
     for mut table in case_tables {
-        let case_name = table.required("name")?;
+        let case_name = one_line(table.required("name")?)?;
         if cases.iter().any(|other| other.name.1 == case_name.value) {
             return Err(Diagnostic::new(case_name.span, "two cases have the same name", "choose another name"));
         }
@@ -55,14 +61,14 @@ pub(crate) fn read(source: &Source, mut root: Table<'_, '_>) -> Result<LitmusFil
         let witness = witness(&mut table)?;
         let own = shared(&mut table)?;
         table.finish()?;
-        cases.push(case(source, &name.value, case_name, &arenas, &rdma, &top, own, expect, witness)?);
+        cases.push(case((source, &lines), &name.value, case_name, &arenas, &rdma, &top, own, expect, witness)?);
     }
     Ok(LitmusFile { name: name.value, source: claim_source.value, claim: claim.value, cases })
 }
 
 #[allow(clippy::too_many_arguments)] // One call site, which has just taken the table apart.
 fn case(
-    source: &Source,
+    (source, lines): (&Source, &Lines),
     claim: &str,
     name: At<String>,
     arenas: &[ArenaText],
@@ -82,14 +88,7 @@ fn case(
     if threads.is_empty() {
         return Err(Diagnostic::new(name.span, "a case without threads", "add `threads.NAME = \"\"\"…\"\"\"`"));
     }
-    if threads.len() > limits::AGENTS {
-        let message = format!("{} threads", threads.len());
-        return Err(Diagnostic::new(
-            threads[limits::AGENTS].0.span.clone(),
-            message,
-            format!("at most {}", limits::AGENTS),
-        ));
-    }
+    few_threads(&threads)?;
     let mut rules = Rules::all();
     for (rule, on) in top.rules_off.iter().chain(&own.rules_off) {
         if !on {
@@ -114,6 +113,7 @@ fn case(
     let program = |range: &Range<usize>| parse::parse(&source.text, range.clone());
     let text = CaseText {
         source,
+        lines,
         name: (claim.to_owned(), name.value),
         span: name.span,
         arenas,
@@ -129,6 +129,57 @@ fn case(
     compile(text)
 }
 
+fn few_threads(threads: &[(At<String>, Range<usize>)]) -> Result<(), Diagnostic> {
+    let Some((first, _)) = threads.get(limits::AGENTS) else { return Ok(()) };
+    let message = format!("{} threads", threads.len());
+    Err(Diagnostic::new(first.span.clone(), message, format!("at most {}", limits::AGENTS)))
+}
+
+/// Text that a terminal can show.
+fn printable(text: At<String>, most: usize) -> Result<At<String>, Diagnostic> {
+    if text.value.trim().is_empty() {
+        return Err(Diagnostic::new(text.span, "an empty text", "expected some words"));
+    }
+    if text.value.len() > most {
+        let message = format!("a text of {} bytes", text.value.len());
+        return Err(Diagnostic::new(text.span, message, format!("at most {most}")));
+    }
+    if text.value.chars().any(|letter| letter.is_control() && letter != '\n') {
+        return Err(Diagnostic::new(text.span, "a text with control characters", "expected letters that can be shown"));
+    }
+    Ok(text)
+}
+
+/// The name of a claim or case.
+fn one_line(name: At<String>) -> Result<At<String>, Diagnostic> {
+    if name.value.contains('\n') {
+        return Err(Diagnostic::new(name.span, "a name of several lines", "expected one line"));
+    }
+    printable(name, limits::TITLE)
+}
+
+/// The name of a claim, which is part of replay tokens.
+fn short_name(name: At<String>) -> Result<At<String>, Diagnostic> {
+    let name = one_line(name)?;
+    if name.value.chars().all(|letter| letter.is_alphanumeric() || "-_.".contains(letter)) {
+        return Ok(name);
+    }
+    Err(Diagnostic::new(name.span, "a claim's name is one word", "expected letters, digits, `-`, `_` and `.`"))
+}
+
+/// A name that step programs can write.
+fn word_name(name: &At<String>) -> Result<(), Diagnostic> {
+    let word = name.value.as_str();
+    let letters = |part: &str| part.chars().all(|letter| letter.is_ascii_alphanumeric() || letter == '_');
+    let starts = word.starts_with(|first: char| first.is_ascii_alphabetic() || first == '_');
+    let words = word.split('-').all(|part| !part.is_empty() && letters(part));
+    if starts && words && word.len() <= limits::NAME && !RESERVED.contains(&word) {
+        return Ok(());
+    }
+    let expected = format!("expected letters, digits, `_` and single `-`, at most {}", limits::NAME);
+    Err(Diagnostic::new(name.span.clone(), "a name that no step can write", expected))
+}
+
 fn shared(table: &mut Table<'_, '_>) -> Result<Shared, Diagnostic> {
     let mut shared = Shared {
         setup: table.program("setup")?,
@@ -139,6 +190,8 @@ fn shared(table: &mut Table<'_, '_>) -> Result<Shared, Diagnostic> {
         },
         ..Shared::default()
     };
+    few_threads(&shared.threads)?;
+    shared.threads.iter().try_for_each(|(name, _)| word_name(name))?;
     if let Some(rules) = table.table("rules", "rules")? {
         for (name, on) in rules.named_flags()? {
             let rule = Rule::named(&name.value).ok_or_else(|| {
@@ -246,6 +299,7 @@ fn arenas(root: &mut Table<'_, '_>) -> Result<Vec<ArenaText>, Diagnostic> {
 }
 
 fn arena(name: At<String>, mut table: Table<'_, '_>) -> Result<ArenaText, Diagnostic> {
+    word_name(&name)?;
     let bytes = table
         .number("bytes", 1 << 40)?
         .ok_or_else(|| Diagnostic::new(name.span.clone(), "an arena needs `bytes`", "add `bytes = 48`, say"))?;
@@ -256,6 +310,11 @@ fn arena(name: At<String>, mut table: Table<'_, '_>) -> Result<ArenaText, Diagno
     let band_tables = table.table("bands", "bands")?.map(|bands| bands.named_tables("a band")).transpose()?;
     let band_tables = band_tables.unwrap_or_default();
     table.finish()?;
+    for (gate, flags) in &gates {
+        word_name(gate)?;
+        flags.iter().try_for_each(word_name)?;
+    }
+    band_tables.iter().try_for_each(|(band, _)| word_name(band))?;
     let mut bands = Vec::new();
     let mut owners: Vec<(usize, At<String>)> = Vec::new();
     for (at, (band_name, mut band)) in band_tables.into_iter().enumerate() {

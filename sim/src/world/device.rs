@@ -9,6 +9,9 @@ use crate::program::{Operand, Program};
 use leasecheck_core::{BandId, EventKey, HolderId, LogicalPage, Rule, SINK, TokenIndex, select, transfer};
 use smallvec::SmallVec;
 
+/// A state has a byte for the depth of a holder's leases.
+const MOST_LEASES: u32 = 200;
+
 impl World {
     /// Moves a band's pages into its holes, unless something holds them still.
     pub(crate) fn flush(
@@ -225,6 +228,9 @@ impl World {
     ) -> Result<(), Violation> {
         let leases = &mut self.arenas[usize::from(arena)].leases;
         let again = leases.depth(holder) > 0;
+        if leases.depth(holder) >= MOST_LEASES {
+            return Err(invariants::check::refused(program, &format!("more than {MOST_LEASES} leases of one holder")));
+        }
         let waiting = leases.waiting().len();
         if leases.acquire(holder, ttl.map(u32::from)) != leasecheck_core::Outcome::Granted {
             return Ok(());

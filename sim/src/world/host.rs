@@ -164,7 +164,7 @@ impl World {
             Op::Produce { buffer, pages } => {
                 let all = self.capture_all(program, pages)?;
                 let state = &mut self.buffers[usize::from(*buffer)];
-                state.issued = state.issued.wrapping_add(1);
+                state.issued = next_version(state.issued);
                 let version = state.issued;
                 self.fill_buffer(program, *buffer, version, &all);
                 effects.note(Note::Release(Object::Buffer(*buffer)));
@@ -285,14 +285,14 @@ impl World {
             Op::Produce { buffer, pages } => {
                 let all = self.capture_all(program, pages)?;
                 let state = &mut self.buffers[usize::from(*buffer)];
-                state.issued = state.issued.wrapping_add(1);
+                state.issued = next_version(state.issued);
                 payload.push(state.issued);
                 capture::pack(&all, &mut payload);
             }
             Op::CopyBuffer { from, to } => {
                 payload.push(self.buffers[usize::from(*from)].issued);
                 let state = &mut self.buffers[usize::from(*to)];
-                state.issued = state.issued.wrapping_add(1);
+                state.issued = next_version(state.issued);
                 payload.push(state.issued);
             }
             Op::ReadBuffer { buffer, .. } => {
@@ -418,6 +418,12 @@ impl World {
         let ids = program.vars[usize::from(var)].kind == VarKind::Pages;
         self.pages_of(program, var).iter().map(|page| if ids { page.id.into() } else { page.page }).collect()
     }
+}
+
+/// The version after this one. Version 0 means that nothing was produced; a queue is too short for all others to be
+/// under way at once.
+fn next_version(version: u8) -> u8 {
+    version.checked_add(1).unwrap_or(1)
 }
 
 /// The arenas that one call leases: with the rule, each once and in one order for all callers.

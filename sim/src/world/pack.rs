@@ -1,9 +1,27 @@
 //! A world as bytes: equal bytes, equal worlds. Explorers keep states this way.
 
-use super::{ArenaState, Capture, Cell, EventState, IdState, PageRef, World};
+use super::{ArenaState, BufferState, Capture, Cell, EventState, IdState, PageRef, World};
+
+/// A length: seven bits a byte, the lowest first. Most lengths take one.
+fn put_length(out: &mut Vec<u8>, mut value: usize) {
+    while value >= 0x80 {
+        out.push(value as u8 | 0x80);
+        value >>= 7;
+    }
+    out.push(value as u8);
+}
 
 fn put(out: &mut Vec<u8>, value: u16) {
     out.extend(value.to_le_bytes());
+}
+
+/// Items of `N` bytes each, written into place: a loop that the compiler unrolls.
+fn put_all<T, const N: usize>(out: &mut Vec<u8>, items: &[T], bytes: impl Fn(&T) -> [u8; N]) {
+    let start = out.len();
+    out.resize(start + items.len() * N, 0);
+    for (place, item) in out[start..].as_chunks_mut().0.iter_mut().zip(items) {
+        *place = bytes(item);
+    }
 }
 
 struct Reader<'a>(&'a [u8]);
@@ -17,6 +35,26 @@ impl<'a> Reader<'a> {
 
     fn word(&mut self) -> u16 {
         u16::from_le_bytes([self.byte(), self.byte()])
+    }
+
+    fn length(&mut self) -> usize {
+        let (mut value, mut shift) = (0, 0);
+        loop {
+            let byte = self.byte();
+            value |= usize::from(byte & 0x7f) << shift;
+            if byte & 0x80 == 0 {
+                return value;
+            }
+            shift += 7;
+        }
+    }
+
+    /// What [`put_all`] wrote.
+    fn all<T, const N: usize>(&mut self, items: &mut [T], item: impl Fn([u8; N]) -> T) {
+        let bytes = self.bytes(items.len() * N);
+        for (place, bytes) in items.iter_mut().zip(bytes.as_chunks().0) {
+            *place = item(*bytes);
+        }
     }
 
     fn bytes(&mut self, count: usize) -> &'a [u8] {
@@ -39,30 +77,22 @@ impl World {
             }
         }
         for queue in &self.queues {
-            put(out, queue.len() as u16);
+            put_length(out, queue.len());
             out.extend_from_slice(queue);
         }
-        for value in &self.vars {
-            put(out, *value as u16);
-        }
-        for page in &self.refs {
-            out.extend([page.id, page.generation]);
-            put(out, page.page);
-        }
-        for buffer in &self.buffers {
-            out.extend([buffer.issued, buffer.version, buffer.len]);
-        }
-        for event in &self.events {
-            out.extend([event.records, u8::from(event.query_fails) | u8::from(event.wait_fails) << 1]);
-        }
+        put_all(out, &self.vars, |value| value.to_le_bytes());
+        put_all(out, &self.refs, |page| {
+            let [low, high] = page.page.to_le_bytes();
+            [page.id, page.generation, low, high]
+        });
+        put_all(out, &self.buffers, |buffer| [buffer.issued, buffer.version, buffer.len]);
+        put_all(out, &self.events, |event| {
+            [event.records, u8::from(event.query_fails) | u8::from(event.wait_fails) << 1]
+        });
         out.extend(self.flags.to_le_bytes());
         out.extend_from_slice(&self.locks);
-        for waiting in &self.barriers {
-            out.extend(waiting.to_le_bytes());
-        }
-        for value in &self.keys {
-            put(out, *value);
-        }
+        put_all(out, &self.barriers, |waiting| waiting.to_le_bytes());
+        put_all(out, &self.keys, |value| value.to_le_bytes());
         for state in &self.arenas {
             state.pack(out);
         }
@@ -82,37 +112,26 @@ impl World {
             }
         }
         for queue in &mut self.queues {
-            let length = from.word();
+            let length = from.length();
             queue.clear();
-            queue.extend_from_slice(from.bytes(length.into()));
+            queue.extend_from_slice(from.bytes(length));
         }
-        for value in &mut self.vars {
-            *value = from.word() as i16;
-        }
-        for page in &mut self.refs {
-            *page = PageRef { id: from.byte(), generation: from.byte(), page: from.word() };
-        }
-        for buffer in &mut self.buffers {
-            (buffer.issued, buffer.version, buffer.len) = (from.byte(), from.byte(), from.byte());
-        }
-        for event in &mut self.events {
-            let (records, faults) = (from.byte(), from.byte());
-            *event = EventState { records, query_fails: faults & 1 != 0, wait_fails: faults & 2 != 0 };
-        }
-        let mut flags = [0; 8];
-        flags.copy_from_slice(from.bytes(8));
-        self.flags = u64::from_le_bytes(flags);
-        for lock in &mut self.locks {
-            *lock = from.byte();
-        }
-        for waiting in &mut self.barriers {
-            let mut word = [0; 4];
-            word.copy_from_slice(from.bytes(4));
-            *waiting = u32::from_le_bytes(word);
-        }
-        for value in &mut self.keys {
-            *value = from.word();
-        }
+        from.all(&mut self.vars, i16::from_le_bytes);
+        from.all(&mut self.refs, |[id, generation, low, high]| PageRef {
+            id,
+            generation,
+            page: u16::from_le_bytes([low, high]),
+        });
+        from.all(&mut self.buffers, |[issued, version, len]| BufferState { issued, version, len });
+        from.all(&mut self.events, |[records, faults]| EventState {
+            records,
+            query_fails: faults & 1 != 0,
+            wait_fails: faults & 2 != 0,
+        });
+        from.all(std::slice::from_mut(&mut self.flags), u64::from_le_bytes);
+        from.all(&mut self.locks, |[lock]| lock);
+        from.all(&mut self.barriers, u32::from_le_bytes);
+        from.all(&mut self.keys, u16::from_le_bytes);
         for state in &mut self.arenas {
             state.unpack(&mut from);
         }
@@ -123,30 +142,31 @@ impl ArenaState {
     fn pack(&self, out: &mut Vec<u8>) {
         self.arena.pack(out);
         self.leases.pack(out);
-        for id in &self.ids {
-            out.extend([id.generation, id.pins, id.unbound]);
-            put(out, id.issued);
-            put(out, id.born);
-        }
-        for cell in &self.cells {
-            put(out, cell.who);
-            put(out, cell.value);
-        }
+        put_all(out, &self.ids, |id| {
+            let ([issued, issued_high], [born, born_high]) = (id.issued.to_le_bytes(), id.born.to_le_bytes());
+            [id.generation, id.pins, id.unbound, issued, issued_high, born, born_high]
+        });
+        put_all(out, &self.cells, |cell| {
+            let ([who, who_high], [value, value_high]) = (cell.who.to_le_bytes(), cell.value.to_le_bytes());
+            [who, who_high, value, value_high]
+        });
         out.extend_from_slice(&self.memo);
     }
 
     fn unpack(&mut self, from: &mut Reader<'_>) {
         from.0 = self.arena.unpack(from.0);
         from.0 = self.leases.unpack(from.0);
-        for id in &mut self.ids {
-            let (generation, pins, unbound) = (from.byte(), from.byte(), from.byte());
-            *id = IdState { generation, pins, unbound, issued: from.word(), born: from.word() };
-        }
-        for cell in &mut self.cells {
-            *cell = Cell { who: from.word(), value: from.word() };
-        }
-        for memo in &mut self.memo {
-            *memo = from.byte();
-        }
+        from.all(&mut self.ids, |[generation, pins, unbound, issued, issued_high, born, born_high]| IdState {
+            generation,
+            pins,
+            unbound,
+            issued: u16::from_le_bytes([issued, issued_high]),
+            born: u16::from_le_bytes([born, born_high]),
+        });
+        from.all(&mut self.cells, |[who, who_high, value, value_high]| Cell {
+            who: u16::from_le_bytes([who, who_high]),
+            value: u16::from_le_bytes([value, value_high]),
+        });
+        from.all(&mut self.memo, |[memo]| memo);
     }
 }

@@ -1,6 +1,6 @@
 //! GPU timelines: queues of operations, events, and the step that runs the next operation.
 //!
-//! An entry is `instruction (2 bytes), length of payload, payload`. Whether an event has completed follows from the
+//! An entry is `instruction (2 bytes), length of payload (2 bytes), payload`. Whether an event has completed follows from the
 //! queues alone: a record that is still queued has not run.
 
 use super::capture::{self, Captured, FROM_BUFFER};
@@ -20,13 +20,18 @@ pub(crate) struct Entry<'a> {
 }
 
 /// Bytes in front of an entry's payload.
-const HEAD: usize = 3;
+const HEAD: usize = 4;
+
+/// Length of the entry that begins at `start`, its head included.
+fn entry_length(queue: &[u8], start: usize) -> usize {
+    HEAD + usize::from(u16::from_le_bytes([queue[start + 2], queue[start + 3]]))
+}
 
 /// The entries of a queue, first to run first.
 pub(crate) fn entries(mut queue: &[u8]) -> impl Iterator<Item = Entry<'_>> {
     std::iter::from_fn(move || {
-        let [low, high, length, rest @ ..] = queue else { return None };
-        let (payload, rest) = rest.split_at(usize::from(*length));
+        let [low, high, length_low, length_high, rest @ ..] = queue else { return None };
+        let (payload, rest) = rest.split_at(usize::from(u16::from_le_bytes([*length_low, *length_high])));
         queue = rest;
         Some(Entry { pc: Pc::from_le_bytes([*low, *high]), payload })
     })
@@ -37,7 +42,8 @@ impl World {
     pub(crate) fn enqueue(&mut self, queue: u8, pc: Pc, payload: &[u8]) {
         let queue = &mut self.queues[usize::from(queue)];
         queue.extend(pc.to_le_bytes());
-        queue.push(payload.len() as u8);
+        // The most are the moves of a whole arena, which are fewer than 10,000 bytes.
+        queue.extend((payload.len() as u16).to_le_bytes());
         queue.extend_from_slice(payload);
     }
 
@@ -204,9 +210,9 @@ impl World {
         let queue = &mut self.queues[slot];
         let mut start = 0;
         for _ in 0..choice {
-            start += HEAD + usize::from(queue[start + 2]);
+            start += entry_length(queue, start);
         }
-        let end = start + HEAD + usize::from(queue[start + 2]);
+        let end = start + entry_length(queue, start);
         let pc = Pc::from_le_bytes([queue[start], queue[start + 1]]);
         let payload = queue[start + HEAD..end].into();
         queue.drain(start..end);
