@@ -11,7 +11,7 @@ use crate::token::{Order, Token, TokenError};
 use leasecheck_core::shell::Fault;
 use std::sync::Mutex;
 
-/// Interleavings after which loom is cut off. The largest model needs about 80,000.
+/// Interleavings after which loom is cut off. The largest model needs about 12,000.
 pub const LOOM_EXECUTIONS: u64 = 1_000_000;
 
 /// Schedules for each strategy of shuttle, unless the caller says how many.

@@ -70,7 +70,7 @@ models! {
     event_fails_while_awaited = "one of two transfers fails while a compaction waits for both",
     release_on_another_thread = "a lease is handed off by another thread than took it",
     two_compactors = "two allocations wait to move pages",
-    leases_cannot_overtake = "two compactions wait, and leases keep being asked for",
+    leases_cannot_overtake = "two compactions wait, and leases keep being asked for" bounded 4,
     two_allocators_one_lease = "what a waiting allocation planned on is taken by another one",
     allocation_while_draining = "an allocation that needs no move is served while another one waits",
     free_during_drain = "a waiting allocation needs no move any more",
