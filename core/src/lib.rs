@@ -4,6 +4,8 @@
 //! changes nothing, and what must wait says so instead of waiting. Simulators, threads and foreign drivers are built
 //! on top; nothing in here knows that they exist.
 //!
+//! The one exception is [`shell`]: the same state machines behind a monitor, for threads that may wait.
+//!
 //! ```
 //! use leasecheck_core::*;
 //!
