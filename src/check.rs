@@ -3,7 +3,7 @@
 use crate::progress::{Progress, now};
 use crate::{BUDGET, FAILED, Format, Limits, OK, WRONG, corpus, print};
 use leasecheck_reports::model::{CaseReport, FileError, Report, VERSION, case_report};
-use leasecheck_reports::{json, text};
+use leasecheck_reports::{json, junit, markdown, text};
 use leasecheck_sim::explore::{Options, check, explore};
 use leasecheck_sim::litmus::LitmusFile;
 use leasecheck_sim::verdict::Outcome;
@@ -104,6 +104,19 @@ fn finish(
     case_report(file, path, at, &outcome).map_err(|misfit| format!("error: {path}: {name}: {misfit}"))
 }
 
+/// Writes results in one of the formats for machines.
+pub fn write(settled: &Settled, checks: &[(String, Result<(), String>)], format: Format) {
+    let text = match format {
+        Format::Markdown => Ok(markdown::render(&settled.report, checks)),
+        Format::Junit => junit::render(&settled.report, checks, &settled.seconds),
+        Format::Json | Format::Text => json::render(&settled.report).map_err(|error| error.to_string()),
+    };
+    match text {
+        Ok(text) => print(&text),
+        Err(error) => eprintln!("error: the report cannot be written: {error}"),
+    }
+}
+
 /// The exit code of a report.
 pub fn code(report: &Report) -> u8 {
     if !report.errors.is_empty() {
@@ -123,16 +136,10 @@ pub fn run(files: &[PathBuf], case: Option<&str>, full: bool, limits: Limits, fo
     let progress = Progress::start(limits.limit_seconds);
     let settled = settle(files, case, full, limits, &progress);
     progress.end();
-    match format {
-        Format::Text => {
-            for case in &settled.report.cases {
-                print(&text::case(case));
-            }
-        }
-        Format::Json => match json::render(&settled.report) {
-            Ok(text) => print(&text),
-            Err(error) => eprintln!("error: the report cannot be written: {error}"),
-        },
+    if format == Format::Text {
+        settled.report.cases.iter().for_each(|case| print(&text::case(case)));
+    } else {
+        write(&settled, &[], format);
     }
     for error in &settled.report.errors {
         eprintln!("{}", error.message);

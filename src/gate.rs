@@ -2,11 +2,12 @@
 //!
 //! The corpus must stand as claimed, with the state counts that are written down as golden values (they are the same
 //! on every machine, so a change means that the world or a case has changed). Every rule must be needed: switching it
-//! off turns at least one case that claims `unreachable` red.
+//! off turns at least one case that claims `unreachable` red. Every gate file must answer as it says, and every model
+//! of the thread-safe shell must hold.
 
-use crate::check::{Settled, code, settle, workers};
+use crate::check::{Settled, code, settle, workers, write};
 use crate::progress::{Progress, now};
-use crate::{FAILED, Format, Limits, OK, WRONG, corpus, print};
+use crate::{FAILED, Format, Limits, OK, WRONG, config, corpus, models, print};
 use leasecheck_core::Rule;
 use leasecheck_reports::model::Report;
 use leasecheck_reports::{json, junit, markdown, table};
@@ -102,7 +103,51 @@ fn write_reports(folder: &Path, settled: &Settled, checks: &[Check]) -> Result<(
     Ok(())
 }
 
-pub fn run(folder: &Path, report: Option<&Path>, update: bool, limits: Limits, format: Format) -> u8 {
+/// Where the gate reads and writes.
+pub struct Folders {
+    pub corpus: PathBuf,
+    pub config: PathBuf,
+    pub report: Option<PathBuf>,
+}
+
+/// Every gate file answers its musts as it says it will.
+fn configurations(folder: &Path) -> Vec<Check> {
+    let files = match config::files(folder) {
+        Ok(files) => files,
+        Err(message) => return vec![("gate files".to_owned(), Err(message))],
+    };
+    let one = |path: &PathBuf| {
+        let name = format!("gate file {}", path.display());
+        let result = match config::settle(path, None) {
+            Ok(report) if report.as_expected() => Ok(()),
+            Ok(report) => {
+                let wrong = report.musts.iter().filter(|must| !must.as_expected).map(|must| must.message.clone());
+                Err(wrong.collect::<Vec<_>>().join("; "))
+            }
+            Err(message) => Err(message),
+        };
+        (name, result)
+    };
+    files.iter().map(one).collect()
+}
+
+/// Every model of the thread-safe shell, and of the protocol that SGLang ships.
+fn modelled(limits: Limits, progress: &Progress) -> (Vec<Check>, models::Modelled) {
+    let cores = std::thread::available_parallelism().map_or(1, usize::from);
+    let options = leasecheck_models::Options {
+        jobs: limits.jobs.map_or(cores, usize::from),
+        ..leasecheck_models::Options::default()
+    };
+    let modelled = models::settle(&options, progress);
+    let one = |row: &leasecheck_models::Row| {
+        let name = format!("model {} on {} ({})", row.model, row.subject.name(), row.tool.name());
+        (name, if row.verdict.ok() { Ok(()) } else { Err(row.verdict.words()) })
+    };
+    (modelled.report.rows.iter().map(one).collect(), modelled)
+}
+
+pub fn run(folders: &Folders, update: bool, limits: Limits, format: Format) -> u8 {
+    let folder = &folders.corpus;
     let files: Vec<PathBuf> = match corpus::files(folder).and_then(|files| workers(limits).map(|()| files)) {
         Ok(files) => files,
         Err(message) => {
@@ -125,19 +170,20 @@ pub fn run(folder: &Path, report: Option<&Path>, update: bool, limits: Limits, f
         checks.push(compare_golden(&golden, &text));
     }
     checks.extend(ablate(&settled, limits, &progress));
+    checks.extend(configurations(&folders.config));
+    let (rows, models) = modelled(limits, &progress);
+    checks.extend(rows);
     progress.end();
-    if let Some(folder) = report
+    if let Some(folder) = &folders.report
         && let Err(message) = write_reports(folder, &settled, &checks)
     {
         eprintln!("{message}");
         return WRONG;
     }
-    match format {
-        Format::Text => print(&summary(&settled, &checks, started.elapsed().as_secs_f64())),
-        Format::Json => match json::render(&settled.report) {
-            Ok(text) => print(&text),
-            Err(error) => eprintln!("error: the report cannot be written: {error}"),
-        },
+    if format == Format::Text {
+        print(&summary(&settled, &models, &checks, started.elapsed().as_secs_f64()));
+    } else {
+        write(&settled, &checks, format);
     }
     for error in &settled.report.errors {
         eprintln!("{}", error.message);
@@ -148,9 +194,12 @@ pub fn run(folder: &Path, report: Option<&Path>, update: bool, limits: Limits, f
     }
 }
 
-fn summary(settled: &Settled, checks: &[Check], seconds: f64) -> String {
+fn summary(settled: &Settled, models: &models::Modelled, checks: &[Check], seconds: f64) -> String {
     let mut out = table::render(&settled.report, &settled.seconds);
     out.push_str("\n\n");
+    out.push_str(&models.table());
+    out.push_str(&models.report.failures(false));
+    out.push('\n');
     for case in settled.report.cases.iter().filter(|case| case.standing != "as claimed") {
         out.push_str(&leasecheck_reports::text::case(case));
         out.push('\n');
@@ -165,15 +214,22 @@ fn summary(settled: &Settled, checks: &[Check], seconds: f64) -> String {
     let cases = &settled.report.cases;
     let claimed = cases.iter().filter(|case| case.standing == "as claimed").count();
     let states: u64 = cases.iter().map(|case| case.states).sum();
-    let rules = checks.iter().filter(|(name, result)| name.starts_with("rule ") && result.is_ok()).count();
     let good = claimed == cases.len() && held == checks.len() && settled.report.errors.is_empty();
+    let of = |prefix: &str| {
+        let all = checks.iter().filter(|(name, _)| name.starts_with(prefix));
+        let held = all.clone().filter(|(_, result)| result.is_ok()).count();
+        format!("{held} of {}", all.count())
+    };
     let _ = writeln!(
         out,
-        "{}: {claimed} of {} cases as claimed, {rules} of {} rules needed, {} other checks failed, {} files wrong; {states} states, {seconds:.1} s",
+        "{}: {claimed} of {} cases as claimed ({states} states), {} rules needed, {} models, {} gate files, {} of {} checks in all, {} files wrong; {seconds:.1} s",
         if good { "gate passed" } else { "gate FAILED" },
         cases.len(),
-        Rule::ALL.len(),
-        checks.iter().filter(|(name, result)| !name.starts_with("rule ") && result.is_err()).count(),
+        of("rule "),
+        of("model "),
+        of("gate file "),
+        held,
+        checks.len(),
         settled.report.errors.len(),
     );
     out

@@ -1,9 +1,11 @@
 //! leasecheck: settles claims about page allocators that move live pages.
 
 mod check;
+mod config;
 mod corpus;
 mod gate;
 mod list;
+mod models;
 mod progress;
 mod replay;
 
@@ -54,6 +56,9 @@ enum Command {
         /// Folder of the corpus.
         #[arg(long, value_name = "DIR", default_value = "tests/litmus")]
         corpus: PathBuf,
+        /// Folder of the gate files.
+        #[arg(long, value_name = "DIR", default_value = "tests/config")]
+        config: PathBuf,
         /// Write `report.json`, `report.md` and `junit.xml` into this folder.
         #[arg(long, value_name = "DIR")]
         report: Option<PathBuf>,
@@ -76,6 +81,35 @@ enum Command {
         #[arg(long, value_name = "DIR", default_value = "tests/litmus")]
         corpus: PathBuf,
         /// How the run is written to the standard output.
+        #[arg(long, value_enum, default_value_t = Format::Text)]
+        format: Format,
+    },
+    /// Say what configuration gates can and cannot reach.
+    Config {
+        /// The gate file.
+        file: PathBuf,
+        /// An older gate file to compare with, instead of the one that the file names.
+        #[arg(long, value_name = "OLD")]
+        baseline: Option<PathBuf>,
+        /// How results are written to the standard output.
+        #[arg(long, value_enum, default_value_t = Format::Text)]
+        format: Format,
+    },
+    /// Run the thread-safe shell under loom and shuttle, beside the protocol that SGLang ships.
+    Models {
+        /// Only models whose name contains this.
+        #[arg(long, value_name = "NAME")]
+        only: Option<String>,
+        /// At most so many preemptions in every loom model.
+        #[arg(long, value_name = "N")]
+        preemptions: Option<u32>,
+        /// Schedules for each strategy of shuttle.
+        #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+        iterations: Option<u64>,
+        /// Models to run at the same time; all cores if not given.
+        #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
+        jobs: Option<u16>,
+        /// How results are written to the standard output.
         #[arg(long, value_enum, default_value_t = Format::Text)]
         format: Format,
     },
@@ -110,6 +144,10 @@ enum Format {
     Text,
     /// The versioned data model.
     Json,
+    /// For a review comment.
+    Markdown,
+    /// For a CI.
+    Junit,
 }
 
 fn main() -> ExitCode {
@@ -118,9 +156,15 @@ fn main() -> ExitCode {
         Command::Check { files, case, full, limits, format } => {
             check::run(&files, case.as_deref(), full, limits, format)
         }
-        Command::Gate { corpus, report, update, limits, format } => {
-            gate::run(&corpus, report.as_deref(), update, limits, format)
+        Command::Gate { corpus, config, report, update, limits, format } => {
+            gate::run(&gate::Folders { corpus, config, report }, update, limits, format)
         }
+        Command::Config { file, baseline, format } => config::run(&file, baseline.as_deref(), format),
+        Command::Models { only, preemptions, iterations, jobs, format } => {
+            let cores = std::thread::available_parallelism().map_or(1, usize::from);
+            models::run(only, preemptions, iterations, jobs.map_or(cores, usize::from), format)
+        }
+        Command::Replay { token, format, .. } if token.starts_with("m1.") => models::replay(&token, format),
         Command::Replay { token, file, corpus, format } => replay::run(&token, file.as_deref(), &corpus, format),
         Command::List { what } => list::run(what),
     };

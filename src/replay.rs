@@ -4,17 +4,18 @@ use crate::{FAILED, Format, OK, WRONG, check, corpus, print};
 use leasecheck_reports::{model, text};
 use leasecheck_sim::explore::{Token, replay};
 use leasecheck_sim::litmus::LitmusFile;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
-fn find(token: &Token, file: Option<&Path>, folder: &Path) -> Result<LitmusFile, u8> {
+fn find(token: &Token, file: Option<&Path>, folder: &Path) -> Result<(LitmusFile, PathBuf), u8> {
     if let Some(path) = file {
-        return check::one(path);
+        return Ok((check::one(path)?, path.to_owned()));
     }
     let files = corpus::files(folder).map_err(|message| {
         eprintln!("{message}");
         WRONG
     })?;
-    let found = files.iter().filter_map(|path| corpus::open(path).ok()).find(|file| file.name == token.claim);
+    let readable = files.into_iter().filter_map(|path| Some((corpus::open(&path).ok()?, path)));
+    let found = { readable }.find(|(file, _)| file.name == token.claim);
     found.ok_or_else(|| {
         eprintln!(
             "error: no litmus file below {} states the claim `{}`; name the file: leasecheck replay TOKEN FILE",
@@ -33,7 +34,7 @@ pub fn run(token: &str, file: Option<&Path>, folder: &Path, format: Format) -> u
             return WRONG;
         }
     };
-    let file = match find(&token, file, folder) {
+    let (file, path) = match find(&token, file, folder) {
         Ok(file) => file,
         Err(code) => return code,
     };
@@ -53,9 +54,11 @@ pub fn run(token: &str, file: Option<&Path>, folder: &Path, format: Format) -> u
             return WRONG;
         }
     };
-    let report = model::counterexample(program, &replayed, &token, true);
+    let report = model::counterexample(program, &replayed, &token, &path.display().to_string(), true);
     match format {
-        Format::Text => print(&format!("{} / {}\n\n{}\n", program.name.0, program.name.1, text::run(&report))),
+        Format::Text | Format::Markdown | Format::Junit => {
+            print(&format!("{} / {}\n\n{}\n", program.name.0, program.name.1, text::run(&report)))
+        }
         Format::Json => match serde_json::to_string_pretty(&report) {
             Ok(text) => print(&(text + "\n")),
             Err(error) => eprintln!("error: the run cannot be written: {error}"),

@@ -34,7 +34,19 @@ pub fn render(report: &Report, checks: &[(String, Result<(), String>)], seconds:
             }
         }
     }
-    let mut suite = TestSuite::new("gate");
+    let mut suite = suite("gate", checks);
+    for error in &report.errors {
+        let mut status = TestCaseStatus::non_success(NonSuccessKind::Error);
+        status.set_message(error.message.clone());
+        suite.add_test_case(TestCase::new(error.file.clone(), status));
+    }
+    suites.push(suite);
+    junit.add_test_suites(suites);
+    junit.to_string().map_err(|error| error.to_string())
+}
+
+fn suite(name: &str, checks: &[(String, Result<(), String>)]) -> TestSuite {
+    let mut suite = TestSuite::new(name);
     for (name, result) in checks {
         let mut status = TestCaseStatus::success();
         if let Err(why) = result {
@@ -43,12 +55,15 @@ pub fn render(report: &Report, checks: &[(String, Result<(), String>)], seconds:
         }
         suite.add_test_case(TestCase::new(name.clone(), status));
     }
-    for error in &report.errors {
-        let mut status = TestCaseStatus::non_success(NonSuccessKind::Error);
-        status.set_message(error.message.clone());
-        suite.add_test_case(TestCase::new(error.file.clone(), status));
-    }
-    suites.push(suite);
-    junit.add_test_suites(suites);
+    suite
+}
+
+/// A suite of checks that are not cases: their names, and why they failed.
+///
+/// # Errors
+/// When the XML cannot be written.
+pub fn checks(name: &str, checks: &[(String, Result<(), String>)]) -> Result<String, String> {
+    let mut junit = quick_junit::Report::new(name);
+    junit.add_test_suite(suite(name, checks));
     junit.to_string().map_err(|error| error.to_string())
 }

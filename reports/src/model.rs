@@ -91,6 +91,8 @@ pub struct CounterexampleReport {
     pub arenas: Vec<ArenaReport>,
     /// The token that replays it.
     pub token: String,
+    /// The command that replays it.
+    pub replay: String,
 }
 
 /// One step of a run.
@@ -161,7 +163,7 @@ pub fn case_report(file: &LitmusFile, path: &str, case: usize, outcome: &Outcome
         Verdict::Reachable(found) => {
             let run = run(program, &found.steps)?;
             let token = Token { claim: file.name.clone(), case, steps: found.steps.clone() };
-            Some(counterexample(program, &run, &token, found.shortest))
+            Some(counterexample(program, &run, &token, path, found.shortest))
         }
         _ => None,
     };
@@ -243,9 +245,19 @@ fn place(place: Place) -> String {
     }
 }
 
-/// Makes the report of a run.
+/// A path as one word of a shell's command line.
+fn shell_word(path: &str) -> String {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "/._-+@:".contains(c);
+    if !path.is_empty() && path.chars().all(plain) {
+        path.to_owned()
+    } else {
+        format!("'{}'", path.replace('\'', "'\\''"))
+    }
+}
+
+/// Makes the report of a run of the case in the file at `path`.
 #[must_use]
-pub fn counterexample(program: &Program, run: &Run, token: &Token, shortest: bool) -> CounterexampleReport {
+pub fn counterexample(program: &Program, run: &Run, token: &Token, path: &str, shortest: bool) -> CounterexampleReport {
     let mut leases = vec![0_u32; program.arenas.len()];
     let mut events: Vec<Vec<u8>> = vec![Vec::new(); program.arenas.len()];
     let mut rows = Vec::new();
@@ -312,5 +324,6 @@ pub fn counterexample(program: &Program, run: &Run, token: &Token, shortest: boo
         rows,
         arenas: arenas.collect(),
         token: token.to_string(),
+        replay: format!("leasecheck replay {token} {}", shell_word(path)),
     }
 }

@@ -58,6 +58,6 @@ pub fn run(found: &CounterexampleReport) -> String {
     if !found.shortest {
         let _ = writeln!(out, "  (There may be a shorter run.)");
     }
-    let _ = write!(out, "  replay: leasecheck replay {}", found.token);
+    let _ = write!(out, "  replay: {}", found.replay);
     out
 }

@@ -5,7 +5,8 @@ use crate::program::Program;
 use leasecheck_core::HolderId;
 
 pub(crate) fn granted(program: &Program, holder: HolderId) -> Violation {
+    let name = &program.agents[holder.0 as usize].name;
     let message =
-        format!("a lease is granted to a new holder (agent {holder}) while a compaction waits for leases to end");
+        format!("a lease is granted to {name}, who held none, while a compaction waits for leases to end");
     Violation::new(Code::Starvation, message)
 }

@@ -1,0 +1,107 @@
+//! Every `leasecheck` command in the documentation runs, and prints what the documentation says it prints.
+//!
+//! A fenced `console` block holds commands after `$ `; a `text` block right after it holds the output of the last one.
+//! `cargo` commands are CI's to run. `<cut>` alone on a line of the expected text stands for any lines.
+
+use std::path::Path;
+use std::process::Command;
+
+fn root() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+}
+
+/// Splits a command line at blanks, outside double quotes.
+fn words(line: &str) -> Vec<String> {
+    let mut words = vec![String::new()];
+    let mut quoted = false;
+    for c in line.chars() {
+        match c {
+            '"' => quoted = !quoted,
+            ' ' if !quoted => words.push(String::new()),
+            c => words.last_mut().expect("never empty").push(c),
+        }
+    }
+    words.retain(|word| !word.is_empty());
+    words
+}
+
+fn run(command: &str) -> String {
+    let report = tempfile::tempdir().expect("a folder for reports");
+    let words = words(command);
+    let report_folder = report.path().to_str().expect("a plain path");
+    let args: Vec<&str> =
+        words[1..].iter().map(|word| if word == "report" { report_folder } else { word.as_str() }).collect();
+    let output =
+        Command::new(env!("CARGO_BIN_EXE_leasecheck")).args(&args).current_dir(root()).output().expect("it starts");
+    let code = output.status.code().expect("it ends by itself");
+    let errors = String::from_utf8_lossy(&output.stderr);
+    assert!(code == 0 || code == 1, "`{command}` ends with {code}: {errors}");
+    String::from_utf8(output.stdout).expect("text")
+}
+
+/// Fenced blocks: language and text.
+fn blocks(text: &str) -> Vec<(String, String)> {
+    let mut blocks = Vec::new();
+    let mut lines = text.lines();
+    while let Some(line) = lines.next() {
+        if let Some(language) = line.strip_prefix("```") {
+            let body: Vec<&str> = lines.by_ref().take_while(|line| *line != "```").collect();
+            blocks.push((language.to_owned(), body.join("\n")));
+        }
+    }
+    blocks
+}
+
+/// Whether `actual` is `expected`, with any lines where `expected` says `<cut>`.
+fn matches(expected: &str, actual: &str) -> bool {
+    let mut rest = actual.trim_end();
+    for (nth, part) in expected.trim_end().split("<cut>\n").enumerate() {
+        let part = part.trim_end();
+        match rest.find(part) {
+            Some(at) if nth > 0 || at == 0 => rest = &rest[at + part.len()..],
+            _ => return false,
+        }
+    }
+    rest.trim().is_empty() || expected.trim_end().ends_with("<cut>")
+}
+
+fn check(path: &str) {
+    let text = std::fs::read_to_string(root().join(path)).expect("the document is there");
+    let blocks = blocks(&text);
+    let mut commands = 0;
+    for (nth, (language, body)) in blocks.iter().enumerate() {
+        if language != "console" {
+            continue;
+        }
+        let mut output = String::new();
+        for line in body.lines().filter_map(|line| line.strip_prefix("$ leasecheck")) {
+            output = run(&format!("leasecheck{line}"));
+            commands += 1;
+        }
+        if let Some((next, expected)) = blocks.get(nth + 1)
+            && next == "text"
+        {
+            assert!(
+                matches(expected, &output),
+                "{path}: after\n{body}\nthe document says\n{expected}\nbut it prints\n{output}"
+            );
+        }
+    }
+    assert!(commands > 0, "{path} has no command");
+}
+
+#[test]
+fn readme() {
+    check("README.md");
+}
+
+#[test]
+fn litmus_tutorial() {
+    check("docs/litmus.md");
+    let text = std::fs::read_to_string(root().join("docs/litmus.md")).expect("the tutorial is there");
+    let parts: Vec<String> =
+        blocks(&text).into_iter().filter(|(language, _)| language == "toml").map(|(_, body)| body).collect();
+    let example =
+        std::fs::read_to_string(root().join("docs/examples/view-outlives-lease.toml")).expect("the example is there");
+    assert_eq!(parts[..3].join("\n\n") + "\n", example, "the tutorial builds the example file");
+}
