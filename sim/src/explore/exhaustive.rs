@@ -19,7 +19,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use xxhash_rust::xxh3::xxh3_128;
 
 /// Shards of the set of known states; fixed, so that the order of states is the same for any number of workers.
-const SHARDS: usize = 64;
+const SHARDS: usize = 16;
 /// Levels smaller than this are explored by one worker: starting others would cost more.
 const PARALLEL: usize = 512;
 /// States of a level that one worker takes at a time.
@@ -127,13 +127,40 @@ impl Level {
     }
 }
 
+/// A world that is sent from state to state.
+struct Cursor {
+    world: World,
+    /// The world, packed; nothing if a step has left it without meaning.
+    bytes: Vec<u8>,
+}
+
+impl Cursor {
+    fn new(world: &World) -> Cursor {
+        Cursor { world: world.clone(), bytes: Vec::new() }
+    }
+
+    /// Makes the world the one that `bytes` says.
+    fn go(&mut self, bytes: &[u8]) {
+        self.world.unpack_changed(bytes, &self.bytes);
+        self.bytes.clear();
+        self.bytes.extend_from_slice(bytes);
+    }
+
+    fn step(&mut self, program: &Program, step: Step, effects: &mut Effects) -> Result<(), Violation> {
+        self.bytes.clear();
+        self.world.step(program, step, effects)?;
+        self.world.pack(&mut self.bytes);
+        Ok(())
+    }
+}
+
 impl Search<'_> {
     /// Expands the states `range` of a level. `take` gets every successor.
     fn expand(
         &self,
         level: &Level,
         range: Range<usize>,
-        scratch: &mut (World, World),
+        cursor: &mut Cursor,
         mut take: impl FnMut(u128, &[u8], u32, Step),
     ) -> ChunkResult {
         let mut result = ChunkResult {
@@ -146,11 +173,10 @@ impl Search<'_> {
             steps: 0,
         };
         let mut steps = Vec::new();
-        let mut packed = Vec::new();
         for at in range {
             let state = level.base + at as u32;
-            let world = &mut scratch.0;
-            world.unpack(level.state(at));
+            cursor.go(level.state(at));
+            let world = &cursor.world;
             steps.clear();
             world.enabled(self.program, &mut steps);
             let wrong = if steps.is_empty() {
@@ -171,35 +197,33 @@ impl Search<'_> {
             }
             let mut take = |fingerprint: u128, bytes: &[u8], step: Step| take(fingerprint, bytes, state, step);
             let Some(alone) = self.reduction.alone(self.program, world, &steps) else {
-                self.take_steps(state, &steps, scratch, &mut packed, &mut result, &mut take);
+                self.take_steps((state, level.state(at)), &steps, cursor, &mut result, &mut take);
                 continue;
             };
-            let violations =
-                self.take_steps(state, &steps[alone..=alone], scratch, &mut packed, &mut result, &mut take);
+            let alone = steps.remove(alone);
+            let violations = self.take_steps((state, level.state(at)), &[alone], cursor, &mut result, &mut take);
             if violations > 0 && result.target.is_none() {
                 // The step ends every run that it is part of. Runs of the others that never take it have no equivalent
                 // among those that do, so that they are not left out.
-                steps.remove(alone);
-                scratch.0.unpack(level.state(at));
-                self.take_steps(state, &steps, scratch, &mut packed, &mut result, &mut take);
+                self.take_steps((state, level.state(at)), &steps, cursor, &mut result, &mut take);
             }
         }
         result
     }
 
-    /// Takes each of the steps from the state in `scratch.0`, which is used up. Returns how many violate something.
+    /// Takes each of the steps from a state. Returns how many violate something.
     fn take_steps(
         &self,
-        state: u32,
+        (state, bytes): (u32, &[u8]),
         steps: &[Step],
-        (world, next): &mut (World, World),
-        packed: &mut Vec<u8>,
+        cursor: &mut Cursor,
         result: &mut ChunkResult,
         take: &mut impl FnMut(u128, &[u8], Step),
     ) -> usize {
         let mut violations = 0;
-        for (nth, step) in steps.iter().enumerate() {
-            if let Some(thread) = world.threads.get(World::thread_slot(self.program, step.agent))
+        for step in steps {
+            cursor.go(bytes);
+            if let Some(thread) = cursor.world.threads.get(World::thread_slot(self.program, step.agent))
                 && thread.pc != END
                 && !self.program.agents[usize::from(step.agent)].is_queue()
             {
@@ -207,20 +231,10 @@ impl Search<'_> {
             }
             let mut effects = Effects::default();
             result.steps += 1;
-            if nth + 1 == steps.len() {
-                // The last successor uses up the state itself.
-                std::mem::swap(world, next);
-            } else {
-                next.clone_from(world);
-            }
-            let outcome = next.step(self.program, *step, &mut effects);
+            let outcome = cursor.step(self.program, *step, &mut effects);
             result.marks.add(effects.marks);
             match outcome {
-                Ok(()) => {
-                    packed.clear();
-                    next.pack(packed);
-                    take(xxh3_128(packed), packed, *step);
-                }
+                Ok(()) => take(xxh3_128(&cursor.bytes), &cursor.bytes, *step),
                 Err(violation) => {
                     violations += 1;
                     if self.note(Seen { state, step: Some(*step), violation }, result) {
@@ -270,7 +284,7 @@ pub fn explore(program: &Program, options: &Options<'_>) -> Result<Outcome, Star
     let mut level = Level { ends: vec![packed.len()], bytes: packed, base: 0 };
     let mut total = Totals { ran: vec![false; program.code.len()], ..Totals::default() };
     let mut other: Option<Seen> = None;
-    let mut scratch = (start.clone(), start.clone());
+    let mut cursor = Cursor::new(&start);
     let mut depth = 0;
     loop {
         let mut limit = None;
@@ -297,7 +311,7 @@ pub fn explore(program: &Program, options: &Options<'_>) -> Result<Outcome, Star
             }
             let block = expanded..(expanded + BLOCK).min(level.ends.len());
             expanded = block.end;
-            for result in expand_block(&search, &level, block, &mut shards, &mut scratch, &start) {
+            for result in expand_block(&search, &level, block, &mut shards, &mut cursor, &start) {
                 total.add(&result);
                 other = other.or(result.other);
                 // A state that violates is nearer than one from which a step does.
@@ -356,7 +370,7 @@ fn expand_block(
     level: &Level,
     block: Range<usize>,
     shards: &mut [Shard],
-    scratch: &mut (World, World),
+    cursor: &mut Cursor,
     start: &World,
 ) -> Vec<ChunkResult> {
     let chunks: Vec<Range<usize>> =
@@ -365,14 +379,14 @@ fn expand_block(
         let mut take = |fingerprint: u128, bytes: &[u8], parent, step| {
             shards[shard_of(fingerprint)].take_in(fingerprint, bytes, parent, step);
         };
-        return chunks.into_iter().map(|chunk| search.expand(level, chunk, scratch, &mut take)).collect();
+        return chunks.into_iter().map(|chunk| search.expand(level, chunk, cursor, &mut take)).collect();
     }
     let known: &[Shard] = shards;
     let mut results: Vec<ChunkResult> = chunks
         .into_par_iter()
         .map_init(
-            || (start.clone(), start.clone()),
-            |scratch, chunk| {
+            || Cursor::new(start),
+            |cursor, chunk| {
                 let mut found: Vec<Found> = (0..SHARDS).map(|_| Found::default()).collect();
                 let take = |fingerprint: u128, bytes: &[u8], parent, step| {
                     let at = shard_of(fingerprint);
@@ -382,7 +396,7 @@ fn expand_block(
                         found[at].entries.push((fingerprint, end, parent, step));
                     }
                 };
-                let mut result = search.expand(level, chunk, scratch, take);
+                let mut result = search.expand(level, chunk, cursor, take);
                 result.found = found;
                 result
             },

@@ -55,7 +55,8 @@ enum Resource {
     Barrier(u8),
 }
 
-/// The footprints of one program.
+/// The footprints of one program; none of a program of which no order is left out.
+#[derive(Default)]
 pub(crate) struct Reduction {
     enabled: bool,
     host: Vec<Footprint>,
@@ -391,6 +392,12 @@ impl Builder<'_> {
 
 impl Reduction {
     pub(crate) fn new(program: &Program, enabled: bool) -> Reduction {
+        // Where operations of a queue can overtake each other, a queue is not one agent.
+        let queues_are_agents = program.assume.on(Assumption::OneFifoStreamPerDirection)
+            && program.assume.on(Assumption::CompletionAfterLanding);
+        if !enabled || !queues_are_agents {
+            return Reduction::default();
+        }
         let queues = program.agents.iter().filter(|agent| agent.is_queue()).count();
         let builder = Builder { program, queues };
         let host: Vec<Footprint> = program.code.iter().map(|instr| builder.host(instr)).collect();
@@ -425,10 +432,7 @@ impl Reduction {
             }
         }
         let loop_head = program.code.iter().map(|instr| matches!(instr.op, Op::Branch { loops: true, .. })).collect();
-        // Where operations of a queue can overtake each other, a queue is not one agent.
-        let queues_are_agents = program.assume.on(Assumption::OneFifoStreamPerDirection)
-            && program.assume.on(Assumption::CompletionAfterLanding);
-        Reduction { enabled: enabled && queues_are_agents, host, run, future, future_but, loop_head }
+        Reduction { enabled: true, host, run, future, future_but, loop_head }
     }
 
     pub(crate) fn is_on(&self) -> bool {

@@ -7,7 +7,7 @@ use crate::invariants::{self, Violation};
 use crate::marks::Mark;
 use crate::program::{Op, Operand, Program};
 use leasecheck_core::{
-    Admission, BandId, EventKey, HolderId, Ids, LeaseError, LogicalPage, Outcome, Plan, Request, Rule,
+    Admission, BandId, EventKey, HolderId, Ids, LeaseError, LogicalPage, Outcome, Plan, Request, Rule, Rules,
 };
 use smallvec::SmallVec;
 
@@ -310,12 +310,16 @@ impl World {
         };
         let arena = *arena;
         let requests = requests_of(requests);
-        let before = self.arenas[usize::from(arena)].arena.clone();
-        let holes: u32 = before.bands().map(|(band, _)| before.holes(band)).sum();
+        let state = &self.arenas[usize::from(arena)].arena;
+        let holes: u32 = state.bands().map(|(band, _)| state.holes(band)).sum();
+        // With every rule on, nothing that was admitted fails half-way; that it fails at all is a violation below.
+        let before = (program.rules != Rules::all()).then(|| state.clone());
         let granted = match self.arenas[usize::from(arena)].arena.allocate(&requests) {
             Ok(granted) => granted,
             Err(refusal) => {
-                invariants::not_atomic::check(self, program, arena, &before)?;
+                if let Some(before) = before {
+                    invariants::not_atomic::check(self, program, arena, &before)?;
+                }
                 if !program.rules.on(Rule::AllocAllOrNothing) {
                     return self.give_up(program, slot, op, effects);
                 }

@@ -256,8 +256,10 @@ impl World {
             Op::CopyBuffer { .. } | Op::ReadBuffer { .. } | Op::Wait { .. } | Op::Record { .. } => {}
             Op::Transfer { .. } | Op::Jump { .. } => {}
         }
-        for var in instr.op.gives() {
-            effects.note(Note::Release(Object::Var(var)));
+        if effects.log.is_some() {
+            for var in instr.op.gives() {
+                effects.note(Note::Release(Object::Var(var)));
+            }
         }
         self.advance(program, slot);
         Ok(())
@@ -428,7 +430,7 @@ fn next_version(version: u8) -> u8 {
 
 /// The arenas that one call leases: with the rule, each once and in one order for all callers.
 pub(crate) fn lease_order(program: &Program, arenas: &[u8]) -> SmallVec<[u8; 4]> {
-    if !program.rules.on(Rule::LeaseEachLayoutOnce) {
+    if arenas.len() < 2 || !program.rules.on(Rule::LeaseEachLayoutOnce) {
         return arenas.into();
     }
     let mut order: SmallVec<[u8; 4]> = transfer::layouts(arenas.iter().map(|arena| Some(*arena))).into();

@@ -258,7 +258,8 @@ impl Clone for World {
 
     /// Reuses every allocation: explorers do this once for each step they try.
     fn clone_from(&mut self, source: &World) {
-        if self.arenas.len() != source.arenas.len() {
+        let same = |(one, other): (&ArenaState, &ArenaState)| one.offsets == other.offsets;
+        if self.arenas.len() != source.arenas.len() || !self.arenas.iter().zip(&source.arenas).all(same) {
             *self = source.clone();
             return;
         }
@@ -268,7 +269,6 @@ impl Clone for World {
             arena.ids.clone_from(&other.ids);
             arena.cells.clone_from(&other.cells);
             arena.memo.clone_from(&other.memo);
-            arena.offsets.clone_from(&other.offsets);
         }
         for (thread, other) in self.threads.iter_mut().zip(&source.threads) {
             thread.pc = other.pc;

@@ -1,6 +1,22 @@
 //! A world as bytes: equal bytes, equal worlds. Explorers keep states this way.
+//!
+//! The bytes begin with the ends of their sections (threads and names, queues, then two for each arena: its tables and
+//! its cells), so that a world that differs in few of them from the one at hand is read back in part.
 
 use super::{ArenaState, BufferState, Capture, Cell, EventState, IdState, PageRef, World};
+
+/// Bytes of the end of a section.
+const END_BYTES: usize = 4;
+
+/// One section of a packed world.
+fn section(bytes: &[u8], nth: usize, sections: usize) -> &[u8] {
+    let end = |nth: usize| match bytes.get(nth * END_BYTES..) {
+        Some([a, b, c, d, ..]) => u32::from_le_bytes([*a, *b, *c, *d]) as usize,
+        _ => 0,
+    };
+    let start = if nth == 0 { END_BYTES * sections } else { end(nth - 1) };
+    bytes.get(start..end(nth)).unwrap_or_default()
+}
 
 /// A length: seven bits a byte, the lowest first. Most lengths take one.
 fn put_length(out: &mut Vec<u8>, mut value: usize) {
@@ -65,8 +81,20 @@ impl<'a> Reader<'a> {
 }
 
 impl World {
+    fn sections(&self) -> usize {
+        2 + 2 * self.arenas.len()
+    }
+
     /// Appends the world's state to `out`.
     pub fn pack(&self, out: &mut Vec<u8>) {
+        let start = out.len();
+        let mut header = start;
+        out.resize(start + END_BYTES * self.sections(), 0);
+        let mut close = |out: &mut Vec<u8>| {
+            let end = (out.len() - start) as u32;
+            out[header..header + END_BYTES].copy_from_slice(&end.to_le_bytes());
+            header += END_BYTES;
+        };
         for thread in &self.threads {
             put(out, thread.pc);
             out.extend([thread.phase, thread.scratch.len() as u8]);
@@ -75,10 +103,6 @@ impl World {
                 put(out, page.page);
                 put(out, page.expect);
             }
-        }
-        for queue in &self.queues {
-            put_length(out, queue.len());
-            out.extend_from_slice(queue);
         }
         put_all(out, &self.vars, |value| value.to_le_bytes());
         put_all(out, &self.refs, |page| {
@@ -93,14 +117,60 @@ impl World {
         out.extend_from_slice(&self.locks);
         put_all(out, &self.barriers, |waiting| waiting.to_le_bytes());
         put_all(out, &self.keys, |value| value.to_le_bytes());
+        close(out);
+        for queue in &self.queues {
+            put_length(out, queue.len());
+            out.extend_from_slice(queue);
+        }
+        close(out);
         for state in &self.arenas {
             state.pack(out);
+            close(out);
+            put_all(out, &state.cells, |cell| {
+                let ([who, who_high], [value, value_high]) = (cell.who.to_le_bytes(), cell.value.to_le_bytes());
+                [who, who_high, value, value_high]
+            });
+            close(out);
         }
     }
 
     /// Reads back what [`World::pack`] wrote for the same program.
     pub fn unpack(&mut self, bytes: &[u8]) {
-        let mut from = Reader(bytes);
+        self.unpack_changed(bytes, &[]);
+    }
+
+    /// The same for a world that is known to be what `known` says: sections that are equal are left alone.
+    pub(crate) fn unpack_changed(&mut self, bytes: &[u8], known: &[u8]) {
+        let sections = self.sections();
+        let changed = |nth: usize| {
+            let section = section(bytes, nth, sections);
+            (known.is_empty() || section != self::section(known, nth, sections)).then_some(Reader(section))
+        };
+        if let Some(from) = changed(0) {
+            self.unpack_names(from);
+        }
+        if let Some(mut from) = changed(1) {
+            for queue in &mut self.queues {
+                let length = from.length();
+                queue.clear();
+                queue.extend_from_slice(from.bytes(length));
+            }
+        }
+        for (at, state) in self.arenas.iter_mut().enumerate() {
+            if let Some(mut from) = changed(2 + 2 * at) {
+                state.unpack(&mut from);
+            }
+            if let Some(mut from) = changed(3 + 2 * at) {
+                from.all(&mut state.cells, |[who, who_high, value, value_high]| Cell {
+                    who: u16::from_le_bytes([who, who_high]),
+                    value: u16::from_le_bytes([value, value_high]),
+                });
+            }
+        }
+    }
+
+    /// Threads, and what has a name.
+    fn unpack_names(&mut self, mut from: Reader<'_>) {
         for thread in &mut self.threads {
             thread.pc = from.word();
             thread.phase = from.byte();
@@ -110,11 +180,6 @@ impl World {
                 let (id, generation) = (from.byte(), from.byte());
                 thread.scratch.push(Capture { id, generation, page: from.word(), expect: from.word() });
             }
-        }
-        for queue in &mut self.queues {
-            let length = from.length();
-            queue.clear();
-            queue.extend_from_slice(from.bytes(length));
         }
         from.all(&mut self.vars, i16::from_le_bytes);
         from.all(&mut self.refs, |[id, generation, low, high]| PageRef {
@@ -132,9 +197,6 @@ impl World {
         from.all(&mut self.locks, |[lock]| lock);
         from.all(&mut self.barriers, u32::from_le_bytes);
         from.all(&mut self.keys, u16::from_le_bytes);
-        for state in &mut self.arenas {
-            state.unpack(&mut from);
-        }
     }
 }
 
@@ -145,10 +207,6 @@ impl ArenaState {
         put_all(out, &self.ids, |id| {
             let ([issued, issued_high], [born, born_high]) = (id.issued.to_le_bytes(), id.born.to_le_bytes());
             [id.generation, id.pins, id.unbound, issued, issued_high, born, born_high]
-        });
-        put_all(out, &self.cells, |cell| {
-            let ([who, who_high], [value, value_high]) = (cell.who.to_le_bytes(), cell.value.to_le_bytes());
-            [who, who_high, value, value_high]
         });
         out.extend_from_slice(&self.memo);
     }
@@ -162,10 +220,6 @@ impl ArenaState {
             unbound,
             issued: u16::from_le_bytes([issued, issued_high]),
             born: u16::from_le_bytes([born, born_high]),
-        });
-        from.all(&mut self.cells, |[who, who_high, value, value_high]| Cell {
-            who: u16::from_le_bytes([who, who_high]),
-            value: u16::from_le_bytes([value, value_high]),
         });
         from.all(&mut self.memo, |[memo]| memo);
     }
