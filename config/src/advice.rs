@@ -28,6 +28,7 @@ fn about(engine: &mut Engine<'_>, gate: usize) -> AdviceAnswer {
     let accepted = engine.compiled.accepted;
     let space_after = following(engine, space);
     let accepted_after = following(engine, accepted);
+    engine.derived(accepted_after, accepted, settings);
     let rejected = engine.formulas.all([space, engine.compiled.rejects[gate], space_after]);
 
     let mut candidates: Vec<(AdviceKind, Vec<Id>)> = Vec::new();

@@ -3,6 +3,7 @@
 use crate::advice;
 use crate::compare;
 use crate::compile::{circles, universe};
+use crate::conflicts::BRIEF;
 use crate::engine::{Engine, named};
 use crate::model::GateFile;
 use crate::musts;
@@ -34,7 +35,7 @@ pub fn analyse(file: &GateFile, baseline: Option<&GateFile>) -> Report {
     let settled = unsettled.iter().all(|unsettled| unsettled.circle.is_empty());
     let holds = musts.iter().all(|must| must.answer == Answer::Yes) && settled;
     Report {
-        file: file.path.clone(),
+        file: file.file_name(),
         name: file.name.clone(),
         about: file.about.clone(),
         source: file.source.clone(),
@@ -90,7 +91,7 @@ fn redundant(engine: &mut Engine<'_>) -> Vec<RedundantGate> {
     for gate in 0..engine.file.gates.len() {
         let parts = [engine.compiled.space, engine.compiled.rejects[gate]];
         // The conflicts of "this gate rejects" with the other gates are exactly the sets that cover it.
-        if let Some(covers) = engine.conflicts(&parts, Some(gate)) {
+        if let Some(covers) = engine.conflicts(&parts, Some(gate), BRIEF) {
             answers.push(RedundantGate {
                 named: engine.gate(gate),
                 covered_by: covers

@@ -130,7 +130,7 @@ pub(crate) fn compare(file: &GateFile, baseline: &GateFile) -> Comparison {
         names.filter(|name| !there.options.iter().any(|other| other.name == **name)).cloned().collect()
     };
     Comparison {
-        baseline: baseline.path.clone(),
+        baseline: format!("{} ({})", baseline.name, baseline.file_name()),
         new_options: missing_in(baseline, file),
         gone_options: missing_in(file, baseline),
         new_features: new.iter().map(|feature| file.features[*feature].name.clone()).collect(),

@@ -220,9 +220,8 @@ pub(crate) fn circles(file: &GateFile) -> Vec<Vec<usize>> {
         })
         .collect();
     let mut circles: Vec<Vec<usize>> = Vec::new();
-    for option in 0..file.options.len() {
-        let circle: Vec<usize> =
-            (0..file.options.len()).filter(|other| reached[option][*other] && reached[*other][option]).collect();
+    for (option, onward) in reached.iter().enumerate() {
+        let circle: Vec<usize> = (0..reached.len()).filter(|other| onward[*other] && reached[*other][option]).collect();
         if circle.first() == Some(&option) {
             circles.push(circle);
         }

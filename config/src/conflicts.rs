@@ -13,8 +13,10 @@ use crate::sat::Sat;
 
 /// The most sets that are listed.
 pub(crate) const MAX_SETS: usize = 32;
-/// The most sets that are tried before the search settles for one that cannot be made smaller by leaving a gate out.
-const MAX_STEPS: usize = 20_000;
+/// The most sets that are tried for a finding before the search settles for one from which no gate can be left out.
+pub(crate) const THOROUGH: usize = 20_000;
+/// The same for a remark, of which a file can have as many as gates.
+pub(crate) const BRIEF: usize = 1_000;
 
 /// The smallest blocking sets.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -29,8 +31,9 @@ pub(crate) struct Conflicts {
 
 /// The smallest sets of `gates` (number and literal of "rejects") that leave nothing of `assumed`; `None` if even all
 /// of them together leave something.
-pub(crate) fn smallest(sat: &mut Sat, assumed: &[Lit], gates: &[(usize, Lit)]) -> Option<Conflicts> {
-    let mut search = Search { sat, assumed, gates, corrections: Vec::new(), found: BTreeSet::new(), steps: 0 };
+pub(crate) fn smallest(sat: &mut Sat, assumed: &[Lit], gates: &[(usize, Lit)], patience: usize) -> Option<Conflicts> {
+    let mut search =
+        Search { sat, assumed, gates, corrections: Vec::new(), found: BTreeSet::new(), steps: 0, patience };
     let everything: Vec<usize> = (0..gates.len()).collect();
     if search.passes(&everything) {
         return None;
@@ -57,6 +60,7 @@ struct Search<'a> {
     corrections: Vec<Vec<usize>>,
     found: BTreeSet<Vec<usize>>,
     steps: usize,
+    patience: usize,
 }
 
 impl Search<'_> {
@@ -70,7 +74,7 @@ impl Search<'_> {
     /// Tries all sets of `size` gates that contain `chosen` and none of `banned`; `false` if a limit stopped it.
     fn extend(&mut self, chosen: &mut Vec<usize>, banned: &BTreeSet<usize>, size: usize) -> bool {
         self.steps += 1;
-        if self.steps > MAX_STEPS || self.found.len() >= MAX_SETS {
+        if self.steps > self.patience || self.found.len() >= MAX_SETS {
             return false;
         }
         let open = self.corrections.iter().find(|correction| !correction.iter().any(|gate| chosen.contains(gate)));
@@ -111,16 +115,29 @@ impl Search<'_> {
     /// The last model is such a configuration.
     fn correct(&mut self, chosen: &[usize]) -> Vec<usize> {
         let mut passed: Vec<usize> = chosen.to_vec();
-        for gate in 0..self.gates.len() {
-            if passed.contains(&gate) {
-                continue;
-            }
+        let mut rejecting = self.rejecting();
+        rejecting.retain(|gate| !passed.contains(gate));
+        passed.extend((0..self.gates.len()).filter(|gate| !chosen.contains(gate) && !rejecting.contains(gate)));
+        let mut settled = Vec::new();
+        while let Some(gate) = rejecting.pop() {
             passed.push(gate);
-            if !self.passes(&passed) {
+            if self.passes(&passed) {
+                // This model is nearer: it may pass more of them at once.
+                let still = self.rejecting();
+                passed.extend(rejecting.iter().filter(|gate| !still.contains(gate)));
+                rejecting.retain(|gate| still.contains(gate));
+            } else {
                 passed.pop();
+                settled.push(gate);
             }
         }
-        (0..self.gates.len()).filter(|gate| !passed.contains(gate)).collect()
+        settled.sort_unstable();
+        settled
+    }
+
+    /// The gates that reject the last model.
+    fn rejecting(&self) -> Vec<usize> {
+        (0..self.gates.len()).filter(|gate| self.sat.modelled(self.gates[*gate].1)).collect()
     }
 
     /// A blocking set from which no gate can be left out.

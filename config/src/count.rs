@@ -15,7 +15,11 @@ use crate::formula::{Formulas, Id, Node, Universe};
 use crate::order;
 
 /// The most nodes of one diagram.
-pub(crate) const MAX_NODES: usize = 1 << 20;
+const MAX_NODES: usize = 1 << 20;
+/// The most nodes of all results together, small diagrams aside: seconds of work.
+const MAX_WORK: usize = 8 << 20;
+/// While all diagrams together have no more nodes than this, nothing is measured.
+const SMALL: usize = 1 << 14;
 
 /// A counter over one universe.
 pub(crate) struct Counter {
@@ -26,7 +30,10 @@ pub(crate) struct Counter {
     domains: Vec<(u32, BDDFunction)>,
     /// For each option, its topmost level.
     levels: Vec<u32>,
+    defaults: Vec<usize>,
     variables: u32,
+    /// Nodes of the large results so far.
+    work: usize,
     done: BTreeMap<Id, Option<BDDFunction>>,
 }
 
@@ -45,7 +52,9 @@ impl Counter {
             values: vec![Vec::new(); universe.len()],
             domains: Vec::new(),
             levels: vec![0; universe.len()],
+            defaults: universe.iter().map(|choice| choice.default).collect(),
             variables,
+            work: 0,
             done: BTreeMap::new(),
         };
         let mut level = 0;
@@ -78,12 +87,38 @@ impl Counter {
         Ok(())
     }
 
-    /// How many configurations make the formula hold, in decimal; `None` if its diagram passes [`MAX_NODES`].
+    /// How many configurations make the formula hold, in decimal; `None` if that takes too large a diagram.
     pub fn count(&mut self, formulas: &Formulas, id: Id) -> Option<String> {
         let diagram = self.diagram(formulas, id)?;
         let whole = self.within_domain(vec![(0, diagram)])?;
         let mut cache = SatCountCache::<Natural, std::hash::BuildHasherDefault<oxidd::util::FxHasher>>::default();
         Some(whole.sat_count(self.variables, &mut cache).to_string())
+    }
+
+    /// Builds the diagram of `after`, which is `before` with these settings, by restricting the diagram of `before`.
+    pub fn derived(&mut self, formulas: &Formulas, after: Id, before: Id, settings: &[(usize, usize)]) {
+        let diagram = match self.diagram(formulas, before) {
+            Some(before) => {
+                let restricted = self.restrict(&before, settings);
+                self.small(restricted)
+            }
+            None => None,
+        };
+        self.done.insert(after, diagram);
+    }
+
+    fn restrict(&self, diagram: &BDDFunction, settings: &[(usize, usize)]) -> AllocResult<BDDFunction> {
+        let mut cube = self.constant(true);
+        for (option, value) in settings {
+            // Each variable of the option has to be decided, the ones of the other values as well.
+            for (other, variable) in self.values[*option].iter().enumerate() {
+                if other != self.defaults[*option] {
+                    let literal = if other == *value { variable.clone() } else { variable.not()? };
+                    cube = cube.and(&literal)?;
+                }
+            }
+        }
+        diagram.restrict(&cube)
     }
 
     fn diagram(&mut self, formulas: &Formulas, id: Id) -> Option<BDDFunction> {
@@ -113,7 +148,8 @@ impl Counter {
         let mut sum = self.constant(false);
         for part in parts {
             let part = self.diagram(formulas, *part)?;
-            sum = self.small(sum.or(&part))?;
+            let next = sum.or(&part);
+            sum = self.small(next)?;
         }
         Some(sum)
     }
@@ -134,21 +170,28 @@ impl Counter {
         factors.sort_by_key(|(top, _)| std::cmp::Reverse(*top));
         let mut product = self.constant(true);
         for (_, factor) in factors {
-            product = self.small(product.and(&factor))?;
+            let next = product.and(&factor);
+            product = self.small(next)?;
         }
         Some(product)
     }
 
-    /// Gives up on diagrams that are too large.
-    fn small(&self, diagram: AllocResult<BDDFunction>) -> Option<BDDFunction> {
-        let diagram = diagram.ok().filter(|diagram| diagram.node_count() <= MAX_NODES);
-        // Dead nodes go before they can make a later operation run out of room.
-        self.manager.with_manager_shared(|manager| {
-            if manager.num_inner_nodes() > 2 * MAX_NODES {
-                manager.gc();
-            }
-        });
-        diagram
+    /// Gives up on a diagram that is too large, and on all large ones when they have cost too much.
+    fn small(&mut self, diagram: AllocResult<BDDFunction>) -> Option<BDDFunction> {
+        let diagram = diagram.ok()?;
+        let all = self.manager.with_manager_shared(|manager| manager.num_inner_nodes());
+        if all <= SMALL {
+            return Some(diagram);
+        }
+        let nodes = diagram.node_count();
+        if nodes > SMALL {
+            self.work = self.work.saturating_add(nodes);
+        }
+        if all > 2 * MAX_NODES {
+            // Dead nodes go before they can make a later operation run out of room.
+            self.manager.with_manager_shared(|manager| manager.gc());
+        }
+        (nodes <= MAX_NODES && (nodes <= SMALL || self.work <= MAX_WORK)).then_some(diagram)
     }
 }
 

@@ -131,13 +131,23 @@ impl Builder<'_> {
         let mut cube: Cube = config.iter().map(|value| BTreeSet::from([*value])).collect();
         for option in order {
             let all: BTreeSet<usize> = (0..self.universe[*option].values.len()).collect();
+            if cube[*option].len() == all.len() {
+                continue;
+            }
             let narrow = std::mem::replace(&mut cube[*option], all);
-            if !self.fits(&cube) {
+            if self.fits(&cube) {
+                self.free_unneeded(&mut cube);
+            } else {
                 cube[*option] = narrow;
             }
         }
         for option in order {
-            for value in 0..self.universe[*option].values.len() {
+            let values = self.universe[*option].values.len();
+            // An option with two values has one wider choice, and that was tried.
+            if values == 2 || cube[*option].len() == values {
+                continue;
+            }
+            for value in 0..values {
                 if cube[*option].insert(value) && !self.fits(&cube) {
                     cube[*option].remove(&value);
                 }
@@ -169,6 +179,18 @@ impl Builder<'_> {
             return false;
         }
         true
+    }
+
+    /// Frees every option that the last proof of [`fits`](Self::fits) did not need: the same proof still holds.
+    fn free_unneeded(&self, cube: &mut Cube) {
+        for (option, values) in cube.iter_mut().enumerate() {
+            let all = 0..self.universe[option].values.len();
+            let needed =
+                all.clone().any(|value| !values.contains(&value) && self.sat.needed(self.sat.value(option, value)));
+            if !needed {
+                values.extend(all);
+            }
+        }
     }
 
     fn joinable(&mut self, left: &Config, right: &Config) -> bool {

@@ -46,6 +46,13 @@ impl<'a> Engine<'a> {
         Count(self.counter.as_mut().and_then(|counter| counter.count(&self.formulas, whole)))
     }
 
+    /// Tells the counter that `after` is `before` with these settings: restricting a diagram is cheaper than a new one.
+    pub fn derived(&mut self, after: Id, before: Id, settings: &[(usize, usize)]) {
+        if let Some(counter) = &mut self.counter {
+            counter.derived(&self.formulas, after, before, settings);
+        }
+    }
+
     /// Whether a configuration makes all the formulas hold.
     pub fn possible(&mut self, parts: &[Id]) -> bool {
         self.sat.satisfiable(&self.formulas, parts)
@@ -92,19 +99,19 @@ impl<'a> Engine<'a> {
     }
 
     /// The smallest sets of gates (all but `except`) that leave nothing of the formulas.
-    pub fn conflicts(&mut self, parts: &[Id], except: Option<usize>) -> Option<conflicts::Conflicts> {
+    pub fn conflicts(&mut self, parts: &[Id], except: Option<usize>, patience: usize) -> Option<conflicts::Conflicts> {
         let assumed = self.sat.assume(&self.formulas, parts);
         let gates: Vec<(usize, Lit)> = (0..self.compiled.rejects.len())
             .filter(|gate| Some(*gate) != except)
             .map(|gate| (gate, self.sat.literal(&self.formulas, self.compiled.rejects[gate])))
             .collect();
-        conflicts::smallest(&mut self.sat, &assumed, &gates)
+        conflicts::smallest(&mut self.sat, &assumed, &gates, patience)
     }
 
     /// Why no accepted configuration makes the formula hold; `None` if one does.
     pub fn blocked(&mut self, formula: Id) -> Option<Blocked> {
         let space = self.compiled.space;
-        let found = self.conflicts(&[space, formula], None)?;
+        let found = self.conflicts(&[space, formula], None, conflicts::THOROUGH)?;
         let mut involved: Vec<usize> = found.sets.iter().flatten().copied().collect();
         involved.sort_unstable();
         involved.dedup();

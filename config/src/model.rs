@@ -27,6 +27,12 @@ impl GateFile {
         &self.path
     }
 
+    /// The last part of the path: what a report shows, so that it reads the same wherever the file lies.
+    pub(crate) fn file_name(&self) -> String {
+        let name = std::path::Path::new(&self.path).file_name();
+        name.map_or_else(|| self.path.clone(), |name| name.to_string_lossy().into_owned())
+    }
+
     /// The baseline that the file itself names (`baseline = "…"`), as a path beside the file.
     ///
     /// A caller that got no `--baseline` loads this one.

@@ -40,9 +40,7 @@ fn answer(
         Question::Reachable(Target::Feature(index)) => {
             let feature = &features[*index];
             match (&feature.example, &feature.blocked) {
-                (Some(example), _) => {
-                    (Answer::Yes, format!("{} configurations, nearest: {example}", feature.configurations))
-                }
+                (Some(example), _) => (Answer::Yes, format!("{}, nearest: {example}", feature.configurations.noun())),
                 (None, blocked) => (Answer::No, blocked.as_ref().map_or_else(String::new, why_blocked)),
             }
         }
@@ -89,7 +87,7 @@ fn answer(
                     (Answer::Yes, "every configuration that does not ask for it is accepted as before".to_owned())
                 }
                 (Some(example), count, true) => {
-                    (Answer::No, format!("{count} configurations are newly rejected, nearest: {example}"))
+                    (Answer::No, format!("newly rejected: {}, nearest: {example}", count.noun()))
                 }
             }
         }
@@ -99,7 +97,7 @@ fn answer(
 fn accepted(engine: &mut Engine<'_>, when: Id) -> (Answer, String) {
     let parts = [engine.compiled.accepted, when];
     match engine.nearest(&parts) {
-        Some(example) => (Answer::Yes, format!("{} configurations, nearest: {example}", engine.count(&parts))),
+        Some(example) => (Answer::Yes, format!("{}, nearest: {example}", engine.count(&parts).noun())),
         None => (Answer::No, engine.blocked(when).as_ref().map_or_else(String::new, why_blocked)),
     }
 }
@@ -107,7 +105,7 @@ fn accepted(engine: &mut Engine<'_>, when: Id) -> (Answer, String) {
 fn none_accepted(engine: &mut Engine<'_>, when: Id, fine: &str) -> (Answer, String) {
     let parts = [engine.compiled.accepted, when];
     match engine.nearest(&parts) {
-        Some(example) => (Answer::No, format!("{} accepted configurations, nearest: {example}", engine.count(&parts))),
+        Some(example) => (Answer::No, format!("accepted: {}, nearest: {example}", engine.count(&parts).noun())),
         None if !engine.possible(&[engine.compiled.accepted]) => {
             (Answer::Vacuous, "the gates accept nothing at all".to_owned())
         }

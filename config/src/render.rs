@@ -5,6 +5,9 @@ use std::fmt::Write as _;
 use crate::diagnostics::listing;
 use crate::report::{AdviceKind, Answer, Blocked, Change, Comparison, Example, Group, Named, Report, Verdict};
 
+/// The most problems that are shown for one gate's advice.
+const MAX_PROBLEMS: usize = 4;
+
 /// A headline with details under it.
 struct Item {
     head: String,
@@ -54,8 +57,13 @@ fn summary(report: &Report) -> String {
     let totals = &report.totals;
     let source = report.source.as_ref().map_or_else(String::new, |source| format!(" ({source})"));
     format!(
-        "{}{source}: {} options, {} resolvers, {} gates; {} configurations, {} of them accepted",
-        report.name, totals.options, totals.resolvers, totals.gates, totals.configurations, totals.accepted
+        "{}{source}: {} options, {} resolvers, {} gates; {}, {} of them accepted",
+        report.name,
+        totals.options,
+        totals.resolvers,
+        totals.gates,
+        totals.configurations.noun(),
+        totals.accepted
     )
 }
 
@@ -90,9 +98,9 @@ fn sections(report: &Report) -> Vec<Section> {
     add("gates whose advice does not help", advice(report));
     if let Some(comparison) = &report.comparison {
         add("against the baseline", baseline(comparison));
-        add("newly rejected, without asking for a new feature", change(&comparison.newly_rejected));
-        add("newly rejected, asking for a new feature", change(&comparison.newly_rejected_with_feature));
-        add("newly accepted", change(&comparison.newly_accepted));
+        add("newly rejected, without asking for a new feature", change(&comparison.newly_rejected, "rejected by"));
+        add("newly rejected, asking for a new feature", change(&comparison.newly_rejected_with_feature, "rejected by"));
+        add("newly accepted", change(&comparison.newly_accepted, "rejected before by"));
     }
     add("gates that reject nothing of their own", redundant(report));
     add("resolvers that never fire", idle(report));
@@ -156,12 +164,9 @@ fn blocked_details(blocked: &Blocked) -> Vec<String> {
     }
     for dropped in &blocked.dropped {
         details.push(match &dropped.example {
-            Some(example) => format!(
-                "without `{}`: {} configurations, nearest: {}",
-                dropped.gate,
-                dropped.configurations,
-                code(example)
-            ),
+            Some(example) => {
+                format!("without `{}`: {}, nearest: {}", dropped.gate, dropped.configurations.noun(), code(example))
+            }
             None => format!("without `{}`: still none", dropped.gate),
         });
     }
@@ -183,9 +188,9 @@ fn reachable(report: &Report) -> Vec<Item> {
     for feature in &report.features {
         if let Some(example) = &feature.example {
             items.push(plain(format!(
-                "{}: {} configurations, nearest: {}",
+                "{}: {}, nearest: {}",
                 with_source(&feature.named),
-                feature.configurations,
+                feature.configurations.noun(),
                 code(example)
             )));
         }
@@ -198,10 +203,7 @@ fn hazards(report: &Report) -> Vec<Item> {
     for hazard in report.hazards.iter().filter(|hazard| !hazard.examples.is_empty()) {
         let mut details: Vec<String> = hazard.why.iter().map(|why| format!("unsafe because: {why}")).collect();
         details.extend(hazard.examples.iter().map(|example| format!("nearest: {}", code(example))));
-        items.push(Item {
-            head: format!("{}: {} configurations", with_source(&hazard.named), hazard.configurations),
-            details,
-        });
+        items.push(Item { head: format!("{}: {}", with_source(&hazard.named), hazard.configurations.noun()), details });
     }
     items
 }
@@ -215,25 +217,27 @@ fn advice(report: &Report) -> Vec<Item> {
     let mut items = Vec::new();
     for advice in report.advice.iter().filter(|advice| !advice.problems.is_empty()) {
         let mut details: Vec<String> = advice.message.iter().map(|message| format!("message: {message}")).collect();
-        for problem in &advice.problems {
+        // The simplest cases say most; the rest is in the JSON.
+        let mut problems: Vec<_> = advice.problems.iter().collect();
+        problems.sort_by_key(|problem| (!matches!(problem.kind, AdviceKind::Unsafe(_)), problem.example.0.len()));
+        for problem in problems.iter().take(MAX_PROBLEMS) {
             let what = match &problem.kind {
                 AdviceKind::StillRejected => "this gate still rejects".to_owned(),
                 AdviceKind::NewlyRejected(gate) => format!("`{gate}`, which did not object before, rejects"),
                 AdviceKind::Unsafe(path) => format!("accepted, and `{path}` is reached, in"),
                 AdviceKind::NeverHelps => "none is accepted, of".to_owned(),
             };
-            details.push(format!(
-                "{what} {} configurations, nearest: {}",
-                problem.configurations,
-                code(&problem.example)
-            ));
+            details.push(format!("{what} {}, nearest: {}", problem.configurations.noun(), code(&problem.example)));
+        }
+        if problems.len() > MAX_PROBLEMS {
+            details.push(format!("and {} more problems of this kind", problems.len() - MAX_PROBLEMS));
         }
         items.push(Item {
             head: format!(
-                "{} recommends {}: of {} rejected configurations, {} are accepted that way",
+                "{} recommends {}: it rejects {}, and {} of them are accepted that way",
                 with_source(&advice.named),
                 code(&advice.recommends),
-                advice.rejected,
+                advice.rejected.noun(),
                 advice.accepted
             ),
             details,
@@ -275,8 +279,8 @@ fn autos(report: &Report) -> Vec<Item> {
             .chosen
             .iter()
             .map(|chosen| match (chosen.possible, chosen.value == auto.auto) {
-                (true, true) => format!("stays {} in {} configurations", chosen.value, chosen.configurations),
-                (true, false) => format!("becomes {} in {} configurations", chosen.value, chosen.configurations),
+                (true, true) => format!("stays {} in {}", chosen.value, chosen.configurations.noun()),
+                (true, false) => format!("becomes {} in {}", chosen.value, chosen.configurations.noun()),
                 (false, true) => format!("never stays {}", chosen.value),
                 (false, false) => format!("never becomes {}", chosen.value),
             })
@@ -294,7 +298,7 @@ fn unsettled(report: &Report) -> Vec<Item> {
             }
         };
         Item {
-            head: format!("`{}` in {} configurations: {circle}", unsettled.option, unsettled.configurations),
+            head: format!("`{}` in {}: {circle}", unsettled.option, unsettled.configurations.noun()),
             details: vec![format!("nearest: {}", code(&unsettled.example))],
         }
     };
@@ -317,8 +321,8 @@ fn baseline(comparison: &Comparison) -> Vec<Item> {
         let mut details = Vec::new();
         if let Some(example) = &changed.example {
             details.push(format!(
-                "{} configurations that leave the changed defaults alone are newly rejected, nearest: {}",
-                changed.newly_rejected,
+                "newly rejected among those that leave the changed defaults alone: {}, nearest: {}",
+                changed.newly_rejected.noun(),
                 code(example)
             ));
         }
@@ -330,7 +334,7 @@ fn baseline(comparison: &Comparison) -> Vec<Item> {
     items
 }
 
-fn change(change: &Change) -> Vec<Item> {
+fn change(change: &Change, by: &str) -> Vec<Item> {
     let Some(example) = &change.example else {
         return vec![plain("none".to_owned())];
     };
@@ -339,14 +343,13 @@ fn change(change: &Change) -> Vec<Item> {
         (true, false) => "no description can be left out",
         (false, _) => "more descriptions than are listed",
     };
-    let mut items =
-        vec![plain(format!("{} configurations, nearest: {} ({how})", change.configurations, code(example)))];
+    let mut items = vec![plain(format!("{}, nearest: {} ({how})", change.configurations.noun(), code(example)))];
     items.extend(change.groups.iter().map(|group| Item {
-        head: format!("{} configurations: {}", group.configurations, describe(group)),
+        head: format!("{}: {}", group.configurations.noun(), describe(group)),
         details: if group.gates.is_empty() {
             Vec::new()
         } else {
-            vec![format!("rejected by {}", listing(group.gates.iter().map(with_source)))]
+            vec![format!("{by} {}", listing(group.gates.iter().map(with_source)))]
         },
     }));
     items

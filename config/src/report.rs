@@ -19,11 +19,19 @@ impl Count {
     }
 }
 
+impl Count {
+    /// The number with its noun: `1 configuration`, `1,024 configurations`.
+    pub(crate) fn noun(&self) -> String {
+        let plural = if self.0.as_deref() == Some("1") { "" } else { "s" };
+        format!("{self} configuration{plural}")
+    }
+}
+
 impl fmt::Display for Count {
     /// The number in groups of three digits.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Some(digits) = &self.0 else {
-            return f.write_str("(too many to count)");
+            return f.write_str("(not counted)");
         };
         for (index, digit) in digits.chars().enumerate() {
             if index > 0 && (digits.len() - index).is_multiple_of(3) {
@@ -231,7 +239,7 @@ pub struct Unsettled {
 /// This file against an older one.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Comparison {
-    /// The older file.
+    /// The older file, by name and file name.
     pub baseline: String,
     /// Options that only this file has.
     pub new_options: Vec<String>,
@@ -367,7 +375,7 @@ pub struct Check {
 /// Everything that [`analyse`](crate::analyse) found.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Report {
-    /// The file.
+    /// The file name.
     pub file: String,
     /// Its name.
     pub name: String,
@@ -426,9 +434,9 @@ impl Report {
             name: format!("`{}` settles", unsettled.option),
             passed: false,
             message: format!(
-                "its resolvers go in a circle ({}), and a second run changes {} configurations, for example: {}",
+                "its resolvers go in a circle ({}), and a second run changes {}, for example: {}",
                 unsettled.circle.join(", "),
-                unsettled.configurations,
+                unsettled.configurations.noun(),
                 unsettled.example
             ),
         });

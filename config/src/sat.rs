@@ -119,6 +119,11 @@ impl Sat {
         self.solver.solve_limited(assumed) == lbool::TRUE
     }
 
+    /// Whether the last refusal of [`possible`](Self::possible) needed the literal.
+    pub fn needed(&self, literal: Lit) -> bool {
+        self.solver.unsat_core_contains_var(literal.var())
+    }
+
     /// Whether all formulas can hold at once.
     pub fn satisfiable(&mut self, formulas: &Formulas, parts: &[Id]) -> bool {
         let assumed = self.assume(formulas, parts);

@@ -335,7 +335,7 @@ fn check(spec: &FileSpec) -> (String, Report) {
 
     for (feature, answer) in spec.features.iter().zip(&report.features) {
         let runs = |outcome: &&Outcome| spec.holds(feature, &outcome.asked, &outcome.now);
-        let reached: Vec<&Outcome> = accepted.iter().copied().filter(|outcome| runs(&outcome)).collect();
+        let reached: Vec<&Outcome> = accepted.iter().copied().filter(|outcome| runs(outcome)).collect();
         assert_eq!(number(&answer.configurations), reached.len(), "feature");
         let nearest = reached.iter().map(|outcome| spec.distance(&outcome.asked)).min();
         assert_eq!(answer.example.as_ref().map(|example| example.0.len()), nearest, "nearest to the feature");
@@ -456,7 +456,9 @@ fn check_advice(spec: &FileSpec, outcomes: &[Outcome], report: &Report) {
 }
 
 /// The old and the new file have the same options; everything else differs.
-fn check_comparison(old: &FileSpec, new: &FileSpec) {
+///
+/// Returns whether a proof that no fewer descriptions will do was checked on something that needs several.
+fn check_comparison(old: &FileSpec, new: &FileSpec) -> bool {
     let old = FileSpec { options: new.options.clone(), ..old.clone() };
     let new_file = parse("new.toml", &new.toml()).expect("a random file is a gate file");
     // The oracle's features have the same names in both files, so none is new; the old file gets other names.
@@ -485,11 +487,16 @@ fn check_comparison(old: &FileSpec, new: &FileSpec) {
         shared.iter().filter(|(b, a)| !b.rejecting.is_empty() && a.rejecting.is_empty()).collect();
     assert_eq!(number(&comparison.newly_accepted.configurations), accepted.len(), "newly accepted");
     let configs = |set: Vec<&Outcome>| set.into_iter().map(|outcome| outcome.asked.clone()).collect::<Vec<_>>();
-    check_groups(new, &comparison.newly_accepted, &configs(accepted.iter().map(|(_, a)| a).collect()), &shared);
+    let accepted = configs(accepted.iter().map(|(_, a)| a).collect());
+    check_groups(new, &comparison.newly_accepted, &accepted, &shared);
+    let opened = check_fewest(new, &comparison.newly_accepted, &accepted, &shared);
     let plain = rejected.iter().filter(|(_, after)| !wants(after)).map(|(_, a)| a).collect();
-    check_groups(new, &comparison.newly_rejected, &configs(plain), &shared);
+    let plain = configs(plain);
+    check_groups(new, &comparison.newly_rejected, &plain, &shared);
+    let proved = check_fewest(new, &comparison.newly_rejected, &plain, &shared);
     assert_eq!(report, analyse(&new_file, Some(&old_file)), "the same answer twice");
     assert!(render_text(&report).contains("verdict") && render_markdown(&report).starts_with("## "));
+    proved || opened
 }
 
 /// The descriptions cover the set, cover nothing else that exists, and each is needed.
@@ -520,16 +527,50 @@ fn check_groups(spec: &FileSpec, change: &Change, expected: &[Vec<usize>], share
     }
 }
 
+/// "No fewer descriptions will do", against all descriptions there are. Up to three options and three groups, so that
+/// trying all pairs is enough.
+fn check_fewest(spec: &FileSpec, change: &Change, expected: &[Vec<usize>], shared: &[(&Outcome, Outcome)]) -> bool {
+    if spec.options.len() > 3 || change.groups.len() > 3 || !change.fewest {
+        return false;
+    }
+    let subsets = |option: usize| 1..1usize << spec.values(option);
+    let mut cubes: Vec<Vec<usize>> = vec![Vec::new()];
+    for option in 0..spec.options.len() {
+        cubes = cubes.iter().flat_map(|cube| subsets(option).map(|set| [cube.clone(), vec![set]].concat())).collect();
+    }
+    let inside = |cube: &[usize], config: &[usize]| cube.iter().zip(config).all(|(set, value)| set >> value & 1 == 1);
+    let covered: BTreeSet<u64> = cubes
+        .iter()
+        .filter(|cube| shared.iter().all(|(_, after)| !inside(cube, &after.asked) || expected.contains(&after.asked)))
+        .map(|cube| {
+            let bits = expected.iter().enumerate().filter(|(_, config)| inside(cube, config));
+            bits.fold(0u64, |mask, (bit, _)| mask | 1 << bit)
+        })
+        .collect();
+    let all = expected.iter().enumerate().fold(0u64, |mask, (bit, _)| mask | 1 << bit);
+    let fewest = if expected.is_empty() {
+        0
+    } else if covered.contains(&all) {
+        1
+    } else if covered.iter().any(|a| covered.iter().any(|b| a | b == all)) {
+        2
+    } else {
+        3
+    };
+    assert_eq!(change.groups.len(), fewest, "the fewest descriptions: {change:?}");
+    fewest > 1
+}
+
 #[test]
 fn a_thousand_random_files_agree_with_enumeration() {
     let config = Config { cases: 1_000, failure_persistence: None, ..Config::default() };
     let mut runner = TestRunner::new_with_rng(config, TestRng::deterministic_rng(RngAlgorithm::ChaCha));
     // How often the interesting answers occurred: a property that never met a conflict would prove little.
-    let conflicts = std::cell::Cell::new([0usize; 4]);
+    let conflicts = std::cell::Cell::new([0usize; 5]);
     let outcome = runner.run(&(files(), files()), |(new, old)| {
         let (_, report) = check(&new);
-        check_comparison(&old, &new);
         let mut seen = conflicts.get();
+        seen[4] += usize::from(check_comparison(&old, &new));
         for blocked in report.features.iter().filter_map(|feature| feature.blocked.as_ref()) {
             let size = blocked.sets.first().map_or(0, Vec::len);
             seen[size.min(3)] += 1;
@@ -538,6 +579,6 @@ fn a_thousand_random_files_agree_with_enumeration() {
         Ok(())
     });
     outcome.unwrap_or_else(|failure| panic!("{failure}"));
-    let [impossible, single, pairs, more] = conflicts.get();
-    assert!(impossible > 20 && single > 100 && pairs > 50 && more > 5, "{:?}", conflicts.get());
+    let [impossible, single, pairs, more, several] = conflicts.get();
+    assert!(impossible > 20 && single > 100 && pairs > 50 && more > 5 && several > 10, "{:?}", conflicts.get());
 }

@@ -43,7 +43,7 @@ pub fn big_file(shape: &Shape, seed: u64) -> String {
             writeln!(out, "o{option} = false")
         };
     }
-    let mut term = |draw: &mut Draw, start: usize| {
+    let term = |draw: &mut Draw, start: usize| {
         let option = (start + draw.below(shape.reach)) % options;
         let negated = draw.below(2) == 1;
         match (is_five(option), negated) {
@@ -66,11 +66,11 @@ pub fn big_file(shape: &Shape, seed: u64) -> String {
         let terms: Vec<String> = (0..width).map(|_| term(&mut draw, start)).collect();
         let advised = (0..options).filter(|option| !is_five(*option)).nth(draw.below(shape.flags)).unwrap_or(0);
         if gate + shape.without_last < shape.gates {
-            let _ = writeln!(
-                out,
-                "[[gate]]\nname = 'g{gate}'\nrejects = \"{}\"\nrecommends = {{ o{advised} = true }}",
-                terms.join(" && ")
-            );
+            let _ = writeln!(out, "[[gate]]\nname = 'g{gate}'\nrejects = \"{}\"", terms.join(" && "));
+            // As in real files, few messages recommend something.
+            if gate % 10 == 0 {
+                let _ = writeln!(out, "recommends = {{ o{advised} = true }}");
+            }
         }
     }
     for feature in 0..5 {
