@@ -14,32 +14,22 @@ fn feasible(world: &World, program: &Program, arena: u8, requests: &[Request]) -
     let held = world.closed_gate(program, arena).is_some();
     let plan = state.plan(&|band, id| !held && world.movable(program, arena, band, id));
     let fits = |spans: &dyn Fn(usize) -> u32, holes: &dyn Fn(usize) -> u32| {
+        // Where the band that grows up would end, and the one that grows down would begin.
         let (mut low, mut high) = (0_u64, u64::MAX);
-        let mut wanted = 0_u64;
-        let mut ids_suffice = true;
         for (band, config) in state.bands() {
             let at = usize::from(band.0);
             let pages: u32 = requests.iter().filter(|request| request.band == band).map(|request| request.pages).sum();
-            let grow = pages.saturating_sub(holes(at));
-            wanted += u64::from(grow) * config.envelope;
-            let first = u64::from(state.first_page(band).0);
-            let ends = u64::from(state.pages(band)) * config.envelope;
+            let span = spans(at) + pages.saturating_sub(holes(at));
+            // The sink and the dead bytes at the far end are no room of any band.
+            if span > state.capacity(band) || (config.ids == Ids::Own && state.free_ids(band).count() < pages as usize) {
+                return false;
+            }
             match config.grow {
-                Grow::Up => low = low.max((first + u64::from(spans(at))) * config.envelope),
-                Grow::Down => {
-                    high = high.min(ends - u64::from(spans(at)) * config.envelope);
-                    low = low.max(first * config.envelope);
-                }
-            }
-            if config.ids == Ids::Own {
-                ids_suffice &= state.free_ids(band).count() >= pages as usize;
+                Grow::Up => low = u64::from(state.first_page(band).0 + span) * config.envelope,
+                Grow::Down => high = u64::from(state.pages(band) - span) * config.envelope,
             }
         }
-        if high == u64::MAX {
-            high =
-                state.bands().map(|(band, config)| u64::from(state.pages(band)) * config.envelope).max().unwrap_or(0);
-        }
-        ids_suffice && low + wanted <= high
+        low <= high
     };
     let now =
         fits(&|at| state.span(leasecheck_core::BandId(at as u8)), &|at| state.holes(leasecheck_core::BandId(at as u8)));

@@ -38,7 +38,7 @@ pub(crate) fn check(world: &World, program: &Program, steps: &[Step]) -> Option<
     None
 }
 
-fn conflict(one: &Region, other: &Region) -> bool {
+pub(crate) fn conflict(one: &Region, other: &Region) -> bool {
     one.arena == other.arena && one.low < other.high && other.low < one.high && (one.write || other.write)
 }
 

@@ -214,14 +214,17 @@ impl World {
             }
             fresh = true;
             if self.is_home(program, arena, at, cell.who) {
-                return Err(if alive {
+                return Err(if alive && (now.is_some() || foreign(program, access.operand)) {
                     self.misplaced(program, &access, now)
                 } else {
                     early_reuse::write(program, access.operand, access.id, access.page, cell.who)
                 });
             }
         }
-        if fresh && alive && now != Some(access.page) && !pending_move() {
+        // A page that the band has let go of (freed, or its binding released) may still be written by work that was queued
+        // before, as long as nobody has moved in.
+        let elsewhere = now.map_or(foreign(program, access.operand), |now| now != access.page);
+        if fresh && alive && elsewhere && !pending_move() {
             return Err(self.misplaced(program, &access, now));
         }
         effects.note(Note::Touched(accessed(&access, &cells, true)));

@@ -185,9 +185,24 @@ impl World {
     }
 
     fn end_compaction(&mut self, program: &Program, arena: u8, holder: HolderId, effects: &mut Effects) {
+        self.mark_held_back(program, arena, effects);
         self.arenas[usize::from(arena)].leases.end_compaction(holder);
         effects.note(Note::Release(Object::Layout(arena)));
         self.wake(program, arena);
+    }
+
+    /// Notes whether a thread stands before a lease of the arena that the ending compaction has kept from it.
+    fn mark_held_back(&self, program: &Program, arena: u8, effects: &mut Effects) {
+        let leases = &self.arenas[usize::from(arena)].leases;
+        let held_back = self.threads.iter().any(|thread| {
+            program.code.get(usize::from(thread.pc)).is_some_and(|instr| {
+                matches!(&instr.op, Op::LeaseAcquire { arenas, .. } if arenas.contains(&arena))
+                    && !leases.may_acquire(HolderId(instr.thread.into()))
+            })
+        });
+        if held_back {
+            effects.mark(Mark::LeaseHeldBack);
+        }
     }
 
     /// Wakes those who wait for the arena's leases (which matters only where completions do not).
