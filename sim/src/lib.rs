@@ -3,6 +3,7 @@
 
 pub mod assumptions;
 pub mod explore;
+pub mod hunt;
 pub mod invariants;
 pub mod litmus;
 pub mod marks;

@@ -1,0 +1,42 @@
+//! Choices drawn from a seed.
+//!
+//! The generator is ChaCha with 8 rounds, as `rand` 0.10 exports it (feature `chacha`). Its output is fixed by the
+//! algorithm and documented as reproducible across platforms and releases, unlike `StdRng`. Only its 64-bit output is
+//! used: the ways in which `rand` turns output into ranges may change between releases, so that is done here.
+
+use rand::rngs::ChaCha8Rng;
+use rand::{Rng, SeedableRng};
+
+/// A stream of choices.
+pub(crate) struct Draws(ChaCha8Rng);
+
+impl Draws {
+    /// The choices of a seed. `purpose` keeps the choices of different decisions independent of each other.
+    pub(crate) fn new(seed: u64, purpose: u64) -> Draws {
+        let mut bytes = [0; 32];
+        bytes[..8].copy_from_slice(&seed.to_le_bytes());
+        bytes[8..16].copy_from_slice(&purpose.to_le_bytes());
+        Draws(ChaCha8Rng::from_seed(bytes))
+    }
+
+    /// A number below `bound` (0 if the bound is 0).
+    pub(crate) fn below(&mut self, bound: usize) -> usize {
+        // The upper half of the product: uniform up to one part in 2^64 / bound.
+        ((u128::from(self.0.next_u64()) * bound as u128) >> 64) as usize
+    }
+
+    /// A number from `low` to `high`, both included.
+    pub(crate) fn between(&mut self, low: usize, high: usize) -> usize {
+        low + self.below(high.saturating_sub(low) + 1)
+    }
+
+    /// True in `percent` of a hundred cases.
+    pub(crate) fn chance(&mut self, percent: usize) -> bool {
+        self.below(100) < percent
+    }
+
+    /// One of several.
+    pub(crate) fn pick<'a, T>(&mut self, of: &'a [T]) -> &'a T {
+        &of[self.below(of.len())]
+    }
+}

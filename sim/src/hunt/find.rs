@@ -1,0 +1,123 @@
+//! A failure written up: shrunk, as a litmus file that `check` confirms, with everything that names the run.
+
+use super::campaign::Found;
+use super::draft::{Claim, Draft};
+use super::identity::Identity;
+use super::settings::{RunToken, Settings};
+use super::shrink::{Effort, Shrunk, shrink};
+use crate::explore::{Options, Token, check};
+use crate::invariants::Code;
+use crate::litmus::{Source, load};
+use crate::marks::Mark;
+use crate::verdict::Verdict;
+use serde::{Deserialize, Serialize};
+use std::sync::atomic::AtomicU64;
+
+/// States after which a shrunk case is left unconfirmed.
+const CONFIRM_STATES: u64 = 300_000;
+/// The same, in bytes.
+const CONFIRM_BYTES: u64 = 512 << 20;
+/// Marks that a written case names as its witness.
+const WITNESSES: usize = 3;
+
+/// One find: a line of JSON, and a litmus file beside it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Case {
+    /// Version of this line.
+    pub version: u32,
+    /// Name of the litmus file's claim, and of the file.
+    pub name: String,
+    /// The invariant.
+    pub invariant: String,
+    /// The pair of steps.
+    pub pair: [String; 2],
+    /// What was off: rules and assumptions, `-` if none.
+    pub off: String,
+    /// The first seed that failed in this way.
+    pub seed: u64,
+    /// Runs that failed in this way.
+    pub count: u64,
+    /// Names the run.
+    pub token: String,
+    /// What was violated, in words.
+    pub message: String,
+    /// Steps of the program as drawn, and as written.
+    pub steps: (usize, usize),
+    /// Whether shrinking came to its end, or its budget did.
+    pub shrunk: bool,
+    /// Candidates that shrinking tried.
+    pub tried: usize,
+    /// Whether an exhaustive check of the litmus file found the same invariant.
+    pub confirmed: bool,
+    /// The shrunk run, for `leasecheck replay TOKEN FILE`.
+    pub replay: String,
+    /// The litmus file.
+    #[serde(skip)]
+    pub litmus: String,
+}
+
+/// What an exhaustive check says about a draft: the marks of its shortest counterexample.
+fn confirm(draft: &Draft, claim: &Claim<'_>, code: Code) -> Option<Vec<Mark>> {
+    let source = Source { path: claim.name.to_owned(), text: draft.render(claim) };
+    let program = load(&source).ok()?.cases.pop()?;
+    let interrupted = || false;
+    let options = Options {
+        limit_states: CONFIRM_STATES,
+        limit_memory: CONFIRM_BYTES,
+        reduce: true,
+        interrupted: &interrupted,
+        progress: &AtomicU64::new(0),
+    };
+    let outcome = check(&program, &options).ok()?;
+    match outcome.verdict {
+        Verdict::Reachable(found) if found.violation.code == code => Some(outcome.marks.iter().collect()),
+        _ => None,
+    }
+}
+
+/// Shrinks a failure and writes it up. `None` if the run cannot be taken again, which nothing should cause.
+#[must_use]
+pub fn write_up(settings: &Settings, identity: &Identity, found: &Found, effort: Effort) -> Option<Case> {
+    let draft = super::draft(settings, found.seed);
+    let program = draft.compile().ok()?;
+    let blamed = !settings.rules_off.is_empty() || !settings.assume_off.is_empty();
+    let run = (identity, found.violation.clone(), found.schedule.clone());
+    let shrunk = shrink((draft, program), run, (blamed, settings.assume_off.len()), effort);
+    Some(case(settings, identity, found, &shrunk))
+}
+
+fn case(settings: &Settings, identity: &Identity, found: &Found, shrunk: &Shrunk) -> Case {
+    let token = RunToken { settings: settings.clone(), seed: found.seed }.to_string();
+    let code = identity.code;
+    let off = settings.off();
+    let name = format!("hunt-{}-{}", code.name(), found.seed);
+    let text = format!(
+        "A hunted run violates {} with off: {off} (first step: {}; second: {})",
+        code.name(),
+        identity.pair[0],
+        identity.pair[1]
+    );
+    let mut claim = Claim { name: &name, source: &token, claim: &text, expect: Some(code), witness: &[] };
+    let confirmed = confirm(&shrunk.draft, &claim, code);
+    let mut witness = confirmed.clone().unwrap_or_default();
+    witness.truncate(WITNESSES);
+    claim.witness = &witness;
+    let litmus = shrunk.draft.render(&claim);
+    Case {
+        version: super::VERSION,
+        invariant: code.name().to_owned(),
+        pair: identity.pair.clone(),
+        off,
+        seed: found.seed,
+        count: found.count,
+        message: shrunk.violation.message.clone(),
+        steps: shrunk.steps,
+        shrunk: shrunk.complete,
+        tried: shrunk.tried,
+        confirmed: confirmed.is_some_and(|marks| !marks.is_empty()),
+        replay: Token { claim: name.clone(), case: 0, steps: shrunk.schedule.clone() }.to_string(),
+        litmus,
+        token,
+        name,
+    }
+}

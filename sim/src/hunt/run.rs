@@ -1,0 +1,156 @@
+//! One run: steps until nothing is left to do, every invariant checked in every state.
+//!
+//! *Safety, then liveness*: the scheduler decides for a bounded number of steps, as unfairly as it likes. Then the
+//! agent that has waited longest is next, so that every delay stops, every copy completes and every event fires. What
+//! still waits then waits for ever: `deadlock` or `lost-wakeup`. A run that does not end even so is `starvation`. That
+//! everything was given back is what the program's own `finally` states.
+
+use super::schedulers::Scheduler;
+use crate::invariants::{Code, Violation, deadlock, lost_wakeup, race};
+use crate::marks::Marks;
+use crate::program::{Op, Program, limits};
+use crate::world::{Effects, StartError, Step, World};
+
+/// Steps of the scheduler's choice, for each instruction of the program.
+const UNFAIR: usize = 2;
+/// Fair steps for each instruction of the program, after which a run counts as endless.
+const FAIR: usize = 20;
+
+/// What an instruction can do to bytes, for telling quickly that no conflict is possible.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Touch {
+    Nothing,
+    Reads,
+    Writes,
+}
+
+/// A program that is ready to run.
+pub struct Ready {
+    /// The program.
+    pub program: Program,
+    start: World,
+    touch: Vec<Touch>,
+}
+
+impl Ready {
+    /// Runs the set-up.
+    ///
+    /// # Errors
+    /// When the set-up does not end well.
+    pub fn new(program: Program) -> Result<Ready, StartError> {
+        let start = World::start(&program)?;
+        let touch = program.code.iter().map(|instr| match &instr.op {
+            Op::Write { .. } | Op::Fetch { .. } | Op::Transfer { .. } => Touch::Writes,
+            Op::Read { .. } | Op::Store { .. } => Touch::Reads,
+            // Moves that were queued; on the host they are made in the step that decides on them.
+            Op::Alloc { .. } | Op::Compact { .. } | Op::Flush { .. } => Touch::Writes,
+            _ => Touch::Nothing,
+        });
+        let touch = touch.collect();
+        Ok(Ready { program, start, touch })
+    }
+
+    /// Steps that a scheduler decides on.
+    pub(crate) fn unfair(&self) -> usize {
+        self.program.code.len() * UNFAIR
+    }
+
+    /// Whether two of the possible next steps might conflict at all.
+    fn may_conflict(&self, world: &World, steps: &[Step]) -> bool {
+        let (mut touching, mut writing) = (0, false);
+        for step in steps {
+            let Some(pc) = world.step_pc(&self.program, *step) else { continue };
+            let instr = &self.program.code[usize::from(pc)];
+            let queue = self.program.agents[usize::from(step.agent)].is_queue();
+            let applies = queue
+                || (instr.stream.is_none()
+                    && !matches!(instr.op, Op::Alloc { .. } | Op::Compact { .. } | Op::Flush { .. }));
+            match self.touch[usize::from(pc)] {
+                Touch::Nothing => {}
+                _ if !applies => {}
+                Touch::Reads => touching += 1,
+                Touch::Writes => {
+                    touching += 1;
+                    writing = true;
+                }
+            }
+        }
+        writing && touching > 1
+    }
+}
+
+/// How a run ended.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct End {
+    /// What is violated; nothing if the run went well.
+    pub violation: Option<Violation>,
+    /// Behaviours that it showed.
+    pub marks: Marks,
+    /// Steps that were taken.
+    pub steps: usize,
+}
+
+/// A world to run programs in, whose memory is used again for every run.
+#[derive(Default)]
+pub struct Runner {
+    world: Option<World>,
+    enabled: Vec<Step>,
+    /// The steps of the last run.
+    pub schedule: Vec<Step>,
+}
+
+impl Runner {
+    /// Runs a program from its start. `fresh` says that the last run was of another program.
+    pub fn run(&mut self, ready: &Ready, fresh: bool, scheduler: &mut impl Scheduler) -> End {
+        let program = &ready.program;
+        let world = match &mut self.world {
+            Some(world) if !fresh => {
+                world.clone_from(&ready.start);
+                world
+            }
+            slot => slot.insert(ready.start.clone()),
+        };
+        self.schedule.clear();
+        let mut effects = Effects::default();
+        let mut last_ran = [0_u32; limits::AGENTS];
+        let unfair = ready.unfair();
+        let endless = unfair + program.code.len() * FAIR + 100;
+        let violation = loop {
+            self.enabled.clear();
+            world.enabled(program, &mut self.enabled);
+            let enabled = self.enabled.as_slice();
+            if enabled.is_empty() {
+                if world.finished() {
+                    break None;
+                }
+                break Some(lost_wakeup::check(world, program).unwrap_or_else(|| deadlock::check(world, program)));
+            }
+            if enabled.len() > 1
+                && ready.may_conflict(world, enabled)
+                && let Some(violation) = race::check(world, program, enabled)
+            {
+                break Some(violation);
+            }
+            let taken = self.schedule.len();
+            if taken > endless {
+                let message = format!("after {taken} steps, {unfair} of them unfair, the run has not ended");
+                break Some(Violation::new(Code::Starvation, message));
+            }
+            let chosen = if enabled.len() == 1 {
+                0
+            } else if taken < unfair {
+                scheduler.pick(enabled, taken)
+            } else {
+                let waited = |at: &usize| last_ran[usize::from(enabled[*at].agent)];
+                (0..enabled.len()).min_by_key(waited).unwrap_or(0)
+            };
+            let step = enabled[chosen];
+            last_ran[usize::from(step.agent)] = taken as u32 + 1;
+            self.schedule.push(step);
+            if let Err(violation) = world.step(program, step, &mut effects) {
+                break Some(violation);
+            }
+        };
+        End { violation, marks: effects.marks, steps: self.schedule.len() }
+    }
+}

@@ -1,0 +1,148 @@
+//! What one program is made of: a random subset of everything that programs can do, with random weights and sizes.
+//!
+//! Swarm testing (Groce et al., ISSTA 2012): a run that can do everything does nothing often enough. A program that
+//! leaves most features out reaches the rest far more often.
+
+use super::draws::Draws;
+
+/// What a unit of a program can be; [`super::workload`] writes the steps.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Feature {
+    /// Prefill and decode on the compute stream.
+    Compute,
+    /// Device pages copied to host pages.
+    Backup,
+    /// Host pages copied to device pages.
+    LoadBack,
+    /// Sliding-window pages released behind a window, and what is left selected for a transfer.
+    Window,
+    /// Host pages written, read and freed.
+    HostPages,
+    /// Allocations that need a compaction.
+    Pressure,
+    /// Explicit compactions and flushes.
+    Compact,
+    /// Host pages stored, looked up and fetched by a storage thread.
+    Storage,
+    /// RDMA reads and writes of host pages.
+    Rdma,
+    /// Addresses captured and used under a lease.
+    Captured,
+    /// Leases taken inside leases, of several arenas, with a time to live.
+    Nesting,
+    /// An allocation under a lease of one's own, which must be refused.
+    OwnLease,
+    /// Capacity questions.
+    Capacity,
+    /// Queries and waits of completion events that fail, requests that are freed twice or do not fit their transfer.
+    Faults,
+}
+
+/// Every feature with its usual weight.
+const FEATURES: [(Feature, usize); 14] = [
+    (Feature::Compute, 4),
+    (Feature::Backup, 6),
+    (Feature::LoadBack, 5),
+    (Feature::Window, 4),
+    (Feature::HostPages, 5),
+    (Feature::Pressure, 6),
+    (Feature::Compact, 4),
+    (Feature::Storage, 4),
+    (Feature::Rdma, 3),
+    (Feature::Captured, 4),
+    (Feature::Nesting, 3),
+    (Feature::OwnLease, 2),
+    (Feature::Capacity, 3),
+    (Feature::Faults, 3),
+];
+
+/// The choices that shape one program.
+#[derive(Clone, Debug)]
+pub(crate) struct Swarm {
+    pub(crate) features: Vec<(Feature, usize)>,
+    pub(crate) threads: usize,
+    pub(crate) units: usize,
+    pub(crate) reuse: Option<&'static str>,
+    pub(crate) permuted: bool,
+    pub(crate) slide: [bool; 2],
+    pub(crate) sink: bool,
+    /// Envelopes of the full and the sliding-window band.
+    pub(crate) envelopes: (usize, usize),
+    pub(crate) page_tokens: usize,
+    /// Pages of each kind that the arenas have room for.
+    pub(crate) device_pages: (usize, usize),
+    pub(crate) host_pages: (usize, usize),
+    /// Bytes beyond whole pages.
+    pub(crate) ragged: usize,
+    /// Percentage of pages that start live, with holes between them.
+    pub(crate) filled: usize,
+    /// Whether several threads may be inside an allocation at once. The design does not depend on that assumption, so
+    /// that programs with and without it are part of the default configuration; an allocation under a lease of one's
+    /// own is only sound without it, because another allocation may be waiting for that lease.
+    pub(crate) many_allocators: bool,
+    /// Whether callers select token ranges that are not on page boundaries, which the design must refuse.
+    pub(crate) ragged_ranges: bool,
+    /// Percentage of waits on the host, against waits that are left to events.
+    pub(crate) patience: usize,
+}
+
+/// Envelopes whose sizes do and do not divide each other.
+const ENVELOPES: [(usize, usize); 9] = [(2, 1), (1, 1), (3, 2), (2, 3), (3, 1), (5, 2), (4, 3), (1, 2), (5, 3)];
+
+impl Swarm {
+    pub(crate) fn draw(draws: &mut Draws) -> Swarm {
+        let keep = draws.between(20, 80);
+        let mut features: Vec<(Feature, usize)> = FEATURES.into_iter().filter(|_| draws.chance(keep)).collect();
+        if features.is_empty() {
+            features.push(*draws.pick(&FEATURES));
+        }
+        // Compactions and what they can hurt find most: without both, a program is harmless.
+        for needed in [Feature::Pressure, Feature::Backup] {
+            if draws.chance(50) && !features.iter().any(|(feature, _)| *feature == needed) {
+                features.push((needed, 4));
+            }
+        }
+        for (_, weight) in &mut features {
+            *weight = draws.between(1, *weight * 2);
+        }
+        let threads = draws.between(2, 4);
+        let many_allocators = draws.chance(40);
+        if !many_allocators {
+            features.retain(|(feature, _)| *feature != Feature::OwnLease);
+        }
+        if features.is_empty() {
+            features.push((Feature::Pressure, 4));
+        }
+        Swarm {
+            features,
+            many_allocators,
+            ragged_ranges: draws.chance(30),
+            threads,
+            units: draws.between(threads, threads * 3),
+            reuse: *draws.pick(&[None, None, None, Some("at once"), Some("never")]),
+            permuted: draws.chance(50),
+            slide: [draws.chance(50), draws.chance(50)],
+            sink: draws.chance(70),
+            envelopes: *draws.pick(&ENVELOPES),
+            page_tokens: *draws.pick(&[1, 2, 4]),
+            device_pages: (draws.between(2, 5), draws.between(1, 4)),
+            host_pages: (draws.between(2, 5), draws.between(1, 4)),
+            ragged: draws.between(0, 2),
+            filled: *draws.pick(&[0, 30, 60, 100]),
+            patience: *draws.pick(&[20, 50, 90]),
+        }
+    }
+
+    /// One of the enabled features, by weight.
+    pub(crate) fn feature(&self, draws: &mut Draws) -> Feature {
+        let total: usize = self.features.iter().map(|(_, weight)| weight).sum();
+        let mut at = draws.below(total);
+        for (feature, weight) in &self.features {
+            if at < *weight {
+                return *feature;
+            }
+            at -= weight;
+        }
+        Feature::Compute
+    }
+}

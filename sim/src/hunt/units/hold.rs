@@ -1,0 +1,86 @@
+//! Keeping pages where they are while someone holds their address, in one of the ways that the design offers.
+
+use super::step;
+use crate::hunt::draft::Stmt;
+use crate::hunt::workload::Workload;
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    Lease,
+    Pin,
+    /// A flag that closes the device's gate.
+    Gate,
+}
+
+/// What holds the pages of one transfer still.
+pub(super) struct Hold {
+    device: Option<(Kind, String)>,
+    host: Option<(Kind, String)>,
+    flag: String,
+}
+
+impl Hold {
+    /// Ways to hold these pages, drawn.
+    pub(super) fn draw(work: &mut Workload, thread: usize, device: Option<&str>, host: Option<&str>) -> Hold {
+        let device = device
+            .map(|pages| (*work.draws.pick(&[Kind::Lease, Kind::Lease, Kind::Pin, Kind::Gate]), pages.to_owned()));
+        let host =
+            host.map(|pages| (*work.draws.pick(&[Kind::Lease, Kind::Lease, Kind::Lease, Kind::Pin]), pages.to_owned()));
+        Hold { device, host, flag: Workload::flag(thread) }
+    }
+
+    fn leased(&self) -> Vec<&'static str> {
+        let lease = |side: &Option<(Kind, String)>, arena| match side {
+            Some((Kind::Lease, _)) => Some(arena),
+            _ => None,
+        };
+        [lease(&self.device, "device"), lease(&self.host, "host")].into_iter().flatten().collect()
+    }
+
+    /// From here on, the pages stay.
+    pub(super) fn begin(&self, work: &mut Workload, out: &mut Vec<Stmt>) {
+        let mut leased = self.leased();
+        if leased.len() > 1 && work.draws.chance(50) {
+            // The order in which a caller names arenas must not matter.
+            leased.reverse();
+        }
+        if leased.len() == 1 && work.draws.chance(20) {
+            // A transfer of two pools that share a layout names it twice.
+            leased.push(leased[0]);
+        }
+        if !leased.is_empty() {
+            out.push(step!("lease acquire {}", leased.join(", ")));
+        }
+        for (kind, pages) in [&self.device, &self.host].into_iter().flatten() {
+            match kind {
+                Kind::Lease => {}
+                Kind::Pin => out.push(step!("pin {pages}")),
+                Kind::Gate => out.push(step!("set {}", self.flag)),
+            }
+        }
+    }
+
+    /// Holds until `done`, which has been recorded. Whether the host knows then that it has completed.
+    pub(super) fn end(&self, work: &mut Workload, done: &str, out: &mut Vec<Stmt>) -> bool {
+        let waits = work.draws.chance(work.swarm.patience)
+            || [&self.device, &self.host].into_iter().flatten().any(|(kind, _)| *kind != Kind::Lease);
+        let hands_off = !waits || work.draws.chance(50);
+        if hands_off {
+            out.extend(self.leased().iter().map(|arena| step!("lease hand off {done} of {arena}")));
+        }
+        if waits {
+            out.push(step!("sync {done}"));
+        }
+        if !hands_off {
+            out.extend(self.leased().iter().map(|arena| step!("lease release {arena}")));
+        }
+        for (kind, pages) in [&self.host, &self.device].into_iter().flatten() {
+            match kind {
+                Kind::Lease => {}
+                Kind::Pin => out.push(step!("unpin {pages}")),
+                Kind::Gate => out.push(step!("unset {}", self.flag)),
+            }
+        }
+        waits
+    }
+}
