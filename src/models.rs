@@ -35,7 +35,7 @@ pub fn settle(options: &Options, progress: &Progress) -> Modelled {
         leasecheck_models::Progress::Began(entry) => {
             progress.say(&format!("{} on {}", entry.model, entry.subject.name()));
             if let Ok(mut started) = started.lock() {
-                started.insert(key(entry.model, entry.tool.name(), entry.subject.name()), now());
+                started.insert(key(&entry.model, entry.tool.name(), entry.subject.name()), now());
             }
         }
         leasecheck_models::Progress::Ended(row) => {
@@ -56,7 +56,7 @@ pub fn run(only: Option<String>, preemptions: Option<u32>, iterations: Option<u6
     let modelled = settle(&options, &progress);
     progress.end();
     if modelled.report.rows.is_empty() {
-        let names: Vec<&str> = list().iter().map(|entry| entry.model).collect();
+        let names: Vec<String> = list().into_iter().map(|entry| entry.model).collect();
         eprintln!(
             "error: no model has `{}` in its name; there are: {}",
             options.only.unwrap_or_default(),
