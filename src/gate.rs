@@ -11,10 +11,9 @@ use crate::{FAILED, Format, Limits, OK, WRONG, config, corpus, models, print};
 use leasecheck_core::Rule;
 use leasecheck_reports::model::Report;
 use leasecheck_reports::{json, junit, markdown, table};
-use leasecheck_sim::explore::{Options, explore};
+use leasecheck_sim::explore::ablate::{Answer, ask};
+use leasecheck_sim::explore::{Item, Options};
 use leasecheck_sim::litmus::LitmusFile;
-use leasecheck_sim::program::Expect;
-use leasecheck_sim::verdict::Standing;
 use rayon::prelude::*;
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
@@ -58,15 +57,10 @@ fn compare_golden(path: &Path, text: &str) -> Check {
     }
 }
 
-/// Whether switching the rule off turns a case red that holds with it on; the case's name if so.
-fn noticed(files: &[LitmusFile], rule: Rule, options: &Options<'_>) -> Option<String> {
-    let cases = files.iter().flat_map(|file| &file.cases);
-    let mut cases = cases.filter(|program| program.expect == Expect::Unreachable && program.rules.on(rule));
-    let red = cases.find(|program| {
-        let ablated = program.with_rules(program.rules.without(rule));
-        explore(&ablated, options).is_ok_and(|outcome| outcome.standing(&ablated) == Standing::Failed)
-    });
-    red.map(|program| format!("{} / {}", program.name.0, program.name.1))
+/// Whether switching the rule off turns a case red that holds with it on.
+fn noticed(files: &[LitmusFile], rule: Rule, options: &Options<'_>) -> bool {
+    let mut cases = files.iter().flat_map(|file| &file.cases);
+    cases.any(|program| matches!(ask(program, Item::Rule(rule), options), Answer::Red(..)))
 }
 
 fn ablate(settled: &Settled, limits: Limits, progress: &Progress) -> Vec<Check> {
@@ -79,12 +73,10 @@ fn ablate(settled: &Settled, limits: Limits, progress: &Progress) -> Vec<Check> 
         interrupted: &interrupted,
         progress: &progress.states,
     };
-    let one = |rule: &Rule| match noticed(&settled.files, *rule, &options) {
-        Some(_) => (format!("rule {} is needed", rule.name()), Ok(())),
-        None => (
-            format!("rule {} is needed", rule.name()),
-            Err("no case of the corpus turns red without it: it, or a claim about it, is missing".to_owned()),
-        ),
+    let one = |rule: &Rule| {
+        let missing = "no case of the corpus turns red without it: it, or a claim about it, is missing";
+        let result = if noticed(&settled.files, *rule, &options) { Ok(()) } else { Err(missing.to_owned()) };
+        (format!("rule {} is needed", rule.name()), result)
     };
     Rule::ALL.par_iter().map(one).collect()
 }

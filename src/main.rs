@@ -1,13 +1,19 @@
 //! leasecheck: settles claims about page allocators that move live pages.
 
+mod ablate;
 mod check;
+mod compare;
 mod config;
 mod corpus;
+mod estimate;
+mod explorers;
 mod gate;
 mod list;
 mod models;
+mod needed;
 mod progress;
 mod replay;
+mod why;
 
 use clap::{Parser, Subcommand, ValueEnum};
 use std::path::PathBuf;
@@ -113,6 +119,8 @@ enum Command {
         #[arg(long, value_enum, default_value_t = Format::Text)]
         format: Format,
     },
+    #[command(flatten)]
+    Explorers(explorers::Command),
     /// List the vocabulary: steps, rules, assumptions, invariants, marks.
     List {
         /// What to list.
@@ -166,6 +174,7 @@ fn main() -> ExitCode {
         }
         Command::Replay { token, format, .. } if token.starts_with("m1.") => models::replay(&token, format),
         Command::Replay { token, file, corpus, format } => replay::run(&token, file.as_deref(), &corpus, format),
+        Command::Explorers(command) => explorers::run(command),
         Command::List { what } => list::run(what),
     };
     ExitCode::from(code)

@@ -6,7 +6,7 @@ use leasecheck_sim::explore::{Token, replay};
 use leasecheck_sim::litmus::LitmusFile;
 use std::path::{Path, PathBuf};
 
-fn find(token: &Token, file: Option<&Path>, folder: &Path) -> Result<(LitmusFile, PathBuf), u8> {
+pub fn find(token: &Token, file: Option<&Path>, folder: &Path) -> Result<(LitmusFile, PathBuf), u8> {
     if let Some(path) = file {
         return Ok((check::one(path)?, path.to_owned()));
     }

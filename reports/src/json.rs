@@ -1,11 +1,11 @@
 //! The data model as JSON.
 
-use crate::model::Report;
+use serde::Serialize;
 
-/// The whole report, indented, with a line end.
+/// A whole report of any command, indented, with a line end.
 ///
 /// # Errors
 /// When a value cannot be written, which no report has.
-pub fn render(report: &Report) -> Result<String, serde_json::Error> {
+pub fn render(report: &impl Serialize) -> Result<String, serde_json::Error> {
     Ok(serde_json::to_string_pretty(report)? + "\n")
 }

@@ -1,11 +1,16 @@
 //! What turns results into something a person or a CI reads: one data model, one renderer per file.
 
+pub mod ablate;
+pub mod compare;
+pub mod estimate;
 pub mod json;
 pub mod junit;
 pub mod lanes;
 pub mod markdown;
 pub mod model;
+pub mod needed;
 pub mod table;
 pub mod text;
+pub mod why;
 
 pub use model::{CaseReport, CounterexampleReport, Report};

@@ -5,7 +5,7 @@ use crate::model::Report;
 use std::fmt::Write;
 
 /// Text in a table cell or sentence: nothing in it is markup.
-fn escape(text: &str) -> String {
+pub(crate) fn escape(text: &str) -> String {
     let mut out = String::new();
     for c in text.chars() {
         match c {

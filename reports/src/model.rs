@@ -246,13 +246,18 @@ fn place(place: Place) -> String {
 }
 
 /// A path as one word of a shell's command line.
-fn shell_word(path: &str) -> String {
+pub(crate) fn shell_word(path: &str) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || "/._-+@:".contains(c);
     if !path.is_empty() && path.chars().all(plain) {
         path.to_owned()
     } else {
         format!("'{}'", path.replace('\'', "'\\''"))
     }
+}
+
+/// The command that replays a run of a case in the file at `path`.
+pub(crate) fn replay(token: &Token, path: &str) -> String {
+    format!("leasecheck replay {token} {}", shell_word(path))
 }
 
 /// Makes the report of a run of the case in the file at `path`.
@@ -324,6 +329,6 @@ pub fn counterexample(program: &Program, run: &Run, token: &Token, path: &str, s
         rows,
         arenas: arenas.collect(),
         token: token.to_string(),
-        replay: format!("leasecheck replay {token} {}", shell_word(path)),
+        replay: replay(token, path),
     }
 }

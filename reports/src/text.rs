@@ -4,7 +4,7 @@ use crate::lanes;
 use crate::model::{CaseReport, CounterexampleReport};
 use std::fmt::Write;
 
-fn plural(count: u64, word: &str) -> String {
+pub(crate) fn plural(count: u64, word: &str) -> String {
     format!("{count} {word}{}", if count == 1 { "" } else { "s" })
 }
 

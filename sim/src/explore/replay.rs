@@ -173,8 +173,13 @@ pub fn run(program: &Program, steps: &[Step]) -> Result<Run, Misfit> {
 pub fn state_violation(program: &Program, world: &World) -> Option<Violation> {
     let mut steps = Vec::new();
     world.enabled(program, &mut steps);
+    wrong(program, world, &steps)
+}
+
+/// What is wrong with a state itself, given the steps that can be taken in it.
+pub(crate) fn wrong(program: &Program, world: &World, steps: &[Step]) -> Option<Violation> {
     if !steps.is_empty() {
-        return race::check(world, program, &steps);
+        return race::check(world, program, steps);
     }
     if world.finished() {
         return None;
