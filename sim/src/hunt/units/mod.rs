@@ -15,7 +15,7 @@ use super::swarm::Feature;
 use super::workload::Workload;
 
 /// Percentage of programs that carry the canary's broken unit, in a campaign with the canary.
-pub(crate) const CANARY_PERCENT: usize = 20;
+pub(crate) const CANARY_PERCENT: usize = 3;
 
 /// A step.
 macro_rules! step {
