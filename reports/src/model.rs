@@ -216,7 +216,7 @@ fn why(program: &Program, outcome: &Outcome) -> String {
                 .collect();
             let steps =
                 if never.is_empty() { String::new() } else { format!("; steps never reached: {}", never.join(", ")) };
-            format!("explored completely, but the witness was never reached: {}{steps}", missing(marks.clone()))
+            format!("everything was explored and the witness was never reached: {}{steps}", missing(marks.clone()))
         }
         (Verdict::Unreachable, Expect::Reachable(code)) => format!("no run violates `{}`", code.name()),
         (Verdict::Reachable(found), Expect::Unreachable) => format!("a run violates `{}`", found.violation.code.name()),
@@ -228,7 +228,12 @@ fn why(program: &Program, outcome: &Outcome) -> String {
             if marks.is_empty() {
                 String::new()
             } else {
-                format!("the shortest counterexample does not reach the witness: {}", missing(marks))
+                let reached = missing(outcome.marks.iter().collect());
+                let reached = if reached.is_empty() { "nothing that has a mark".to_owned() } else { reached };
+                format!(
+                    "the shortest counterexample does not reach the witness {}; it reaches {reached}",
+                    missing(marks)
+                )
             }
         }
         (Verdict::Unreachable, Expect::Unreachable) => String::new(),

@@ -21,7 +21,8 @@ fn feasible(world: &World, program: &Program, arena: u8, requests: &[Request]) -
             let pages: u32 = requests.iter().filter(|request| request.band == band).map(|request| request.pages).sum();
             let span = spans(at) + pages.saturating_sub(holes(at));
             // The sink and the dead bytes at the far end are no room of any band.
-            if span > state.capacity(band) || (config.ids == Ids::Own && state.free_ids(band).count() < pages as usize) {
+            if span > state.capacity(band) || (config.ids == Ids::Own && state.free_ids(band).count() < pages as usize)
+            {
                 return false;
             }
             match config.grow {

@@ -15,7 +15,8 @@ pub(crate) fn failed(program: &Program, world: &World, pc: Pc, code: Code) -> Vi
             }
         }
     }
-    Violation::new(code, format!("`{}` does not hold: {}", instr.text, values.join(", ")))
+    let values = if values.is_empty() { String::new() } else { format!(": {}", values.join(", ")) };
+    Violation::new(code, format!("`{}` does not hold{values}", instr.text))
 }
 
 pub(crate) fn alloc_refused(program: &Program, pc: Pc) -> Violation {

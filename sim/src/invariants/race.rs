@@ -45,7 +45,7 @@ pub(crate) fn conflict(one: &Region, other: &Region) -> bool {
 fn violation(world: &World, program: &Program, one: (Step, &Region), other: (Step, &Region)) -> Violation {
     let text = |(step, region): (Step, &Region)| {
         let agent = &program.agents[usize::from(step.agent)].name;
-        let verb = if region.write { "writes" } else { "reads" };
+        let verb = if region.write { "would write" } else { "would read" };
         let band = program.band_name(region.arena, region.band);
         format!("{agent}: `{}` {verb} page {} of {band}", world.step_text(program, step), region.id)
     };

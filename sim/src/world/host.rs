@@ -143,11 +143,12 @@ impl World {
             Op::LeaseRelease { arena } => self.release(program, *arena, holder, effects)?,
             Op::LeaseHandOff { arena, event } => self.hand_off(program, *arena, holder, *event, effects)?,
             Op::Tick => {
-                for state in &mut self.arenas {
+                for (arena, state) in self.arenas.iter_mut().enumerate() {
                     let before = state.leases.holders().count();
                     state.leases.tick();
-                    if state.leases.holders().count() < before {
+                    for _ in state.leases.holders().count()..before {
                         effects.mark(Mark::LeaseExpired);
+                        effects.note(Note::Released(arena as u8));
                     }
                 }
             }

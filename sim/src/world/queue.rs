@@ -110,7 +110,7 @@ impl World {
     fn entry_ready(&self, program: &Program, agent: u8, entry: &Entry<'_>) -> bool {
         match &program.code[usize::from(entry.pc)].op {
             // No stream wait orders an RDMA agent.
-            Op::Wait { .. } if program.agents[usize::from(agent)].kind == AgentKind::Rdma => true,
+            Op::Wait { .. } | Op::Transfer { .. } if program.agents[usize::from(agent)].kind == AgentKind::Rdma => true,
             Op::Wait { event } | Op::Transfer { after: Some(event), .. } if entry.payload.len() == 1 => {
                 !self.outstanding(program, *event, entry.payload[0])
             }
@@ -133,8 +133,10 @@ impl World {
         let Instr { op, thread, .. } = &program.code[usize::from(pc)];
         match op {
             Op::Transfer { after: Some(event), .. } if payload.len() == 1 => {
-                effects.mark(Mark::StreamWaited);
-                effects.note(Note::Acquire(Object::Event(*event, payload[0])));
+                if program.agents[usize::from(step.agent)].kind != AgentKind::Rdma {
+                    effects.mark(Mark::StreamWaited);
+                    effects.note(Note::Acquire(Object::Event(*event, payload[0])));
+                }
             }
             Op::Transfer { .. } if !program.assume.on(Assumption::CompletionAfterLanding) => {
                 // Reported now; the bytes come later.
@@ -316,7 +318,8 @@ impl World {
             _ => By::Stream,
         };
         let mut all = SmallVec::new();
-        match &program.code[usize::from(pc)].op {
+        let op = &program.code[usize::from(pc)].op;
+        let result = match op {
             Op::Read { pages } => {
                 capture::unpack(pages, payload, &mut all);
                 self.read_all(program, &all, by, effects)
@@ -332,7 +335,11 @@ impl World {
                 self.run_transfer(program, pc, (&all, &target), payload[0], by, effects)
             }
             _ => Ok(()),
+        };
+        if result.is_ok() && op.operands().any(|operand| matches!(operand.at, At::Buffer(_))) {
+            effects.mark(Mark::IndexRead);
         }
+        result
     }
 
     pub(crate) fn read_all(
