@@ -5,6 +5,7 @@ use comfy_table::{Cell, CellAlignment, ContentArrangement, Table, presets};
 
 /// One line for each case; `seconds` holds the time of each.
 #[must_use]
+#[expect(clippy::float_arithmetic, reason = "times are for people; no result depends on them")]
 pub fn render(report: &Report, seconds: &[f64]) -> String {
     let mut table = Table::new();
     table.load_style(presets::NOTHING).set_content_arrangement(ContentArrangement::Disabled);

@@ -12,6 +12,12 @@ pub(crate) struct At<T> {
     pub(crate) span: Range<usize>,
 }
 
+/// A key and what stands under it.
+pub(crate) type Named<T> = (At<String>, T);
+
+/// A word, alone or with what it is about.
+pub(crate) type Choice = (At<String>, Option<At<String>>);
+
 /// A table of the file, whose keys are taken one by one, so that what is left over is unknown.
 pub(crate) struct Table<'f, 't> {
     source: &'f Source,
@@ -112,7 +118,7 @@ impl<'f, 't> Table<'f, 't> {
     }
 
     /// `expect`: a string, or a table with one key.
-    pub(crate) fn choice(&mut self, key: &'static str) -> Result<Option<(At<String>, Option<At<String>>)>, Diagnostic> {
+    pub(crate) fn choice(&mut self, key: &'static str) -> Result<Option<Choice>, Diagnostic> {
         let Some(value) = self.take(key) else { return Ok(None) };
         let expected = "`\"unreachable\"` or `{ reachable = \"CODE\" }`";
         match value.get_ref() {
@@ -148,7 +154,7 @@ impl<'f, 't> Table<'f, 't> {
     }
 
     /// Every remaining key, for tables whose keys are names: each with its own table.
-    pub(crate) fn named_tables(self, what: &str) -> Result<Vec<(At<String>, Table<'f, 't>)>, Diagnostic> {
+    pub(crate) fn named_tables(self, what: &str) -> Result<Vec<Named<Table<'f, 't>>>, Diagnostic> {
         let all = self.entries.iter();
         all.map(|(name, value)| {
             let key = At { value: name.get_ref().to_string(), span: name.span() };
@@ -169,7 +175,7 @@ impl<'f, 't> Table<'f, 't> {
     }
 
     /// Every remaining key with a list of words.
-    pub(crate) fn named_lists(self) -> Result<Vec<(At<String>, Vec<At<String>>)>, Diagnostic> {
+    pub(crate) fn named_lists(self) -> Result<Vec<Named<Vec<At<String>>>>, Diagnostic> {
         let all = self.entries.iter();
         all.map(|(name, value)| {
             Ok((At { value: name.get_ref().to_string(), span: name.span() }, strings(value, name.get_ref())?))
@@ -178,7 +184,7 @@ impl<'f, 't> Table<'f, 't> {
     }
 
     /// Every remaining key with a program, which is text whose place in the file is known.
-    pub(crate) fn named_programs(self) -> Result<Vec<(At<String>, Range<usize>)>, Diagnostic> {
+    pub(crate) fn named_programs(self) -> Result<Vec<Named<Range<usize>>>, Diagnostic> {
         let all = self.entries.iter();
         all.map(|(name, value)| {
             let key = At { value: name.get_ref().to_string(), span: name.span() };
