@@ -264,7 +264,7 @@ fn hostile_names_are_refused_or_harmless() {
         named("arena.host", "arena.\"ho st\""),
         named("bands.full", "bands.\"\\u0000\""),
         named("-> a", &format!("-> {long}")),
-        named("witness", &format!("{long}")),
+        named("witness", &long),
         named("alloc full", &format!("{long} full")),
         named("alloc full", "\u{7}alloc full"),
         named("alloc full", "\u{202e}alloc full"),
