@@ -61,16 +61,19 @@ fn side((file, path): &Read, case: usize, limits: Limits, progress: &Progress) -
     Ok(reports::side(&report))
 }
 
+/// The place of a case: its file, and its number in the file.
+type Place = (usize, usize);
+
 /// The places of the cases that both designs have, and the names of those that only one has.
 struct Matched {
-    both: Vec<(String, (usize, usize), (usize, usize))>,
+    both: Vec<(String, Place, Place)>,
     only_a: Vec<String>,
     only_b: Vec<String>,
 }
 
 /// Cases go together by claim and name; in two files that are about different claims, by name alone.
 fn matched(a: &Design, b: &Design, single: bool) -> Matched {
-    let places = |design: &Design| -> Vec<(String, (usize, usize))> {
+    let places = |design: &Design| -> Vec<(String, Place)> {
         let files = design.files.iter().enumerate();
         files
             .flat_map(|(at, (file, _))| {
