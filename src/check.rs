@@ -20,7 +20,12 @@ pub struct Settled {
 
 /// Sets the number of workers.
 pub fn workers(limits: Limits) -> Result<(), String> {
-    let builder = rayon::ThreadPoolBuilder::new().num_threads(limits.jobs.map_or(0, usize::from));
+    workers_of(limits.jobs)
+}
+
+/// The same, for commands without the other limits.
+pub fn workers_of(jobs: Option<u16>) -> Result<(), String> {
+    let builder = rayon::ThreadPoolBuilder::new().num_threads(jobs.map_or(0, usize::from));
     builder.build_global().map_err(|error| format!("error: worker threads cannot be started: {error}"))
 }
 

@@ -8,6 +8,7 @@ mod corpus;
 mod estimate;
 mod explorers;
 mod gate;
+mod hunt;
 mod list;
 mod models;
 mod needed;
@@ -119,6 +120,17 @@ enum Command {
         #[arg(long, value_enum, default_value_t = Format::Text)]
         format: Format,
     },
+    /// Search random programs and schedules for violations, and write what is found as litmus files.
+    Hunt(hunt::Args),
+    /// Join what several hunts, or the shards of one, have left in their folders.
+    Merge {
+        /// Folders of `hunt --out`.
+        #[arg(required = true, value_name = "DIR")]
+        folders: Vec<PathBuf>,
+        /// Write the joined campaign into this folder.
+        #[arg(long, value_name = "DIR")]
+        out: Option<PathBuf>,
+    },
     #[command(flatten)]
     Explorers(explorers::Command),
     /// List the vocabulary: steps, rules, assumptions, invariants, marks.
@@ -173,7 +185,10 @@ fn main() -> ExitCode {
             models::run(only, preemptions, iterations, jobs.map_or(cores, usize::from), format)
         }
         Command::Replay { token, format, .. } if token.starts_with("m1.") => models::replay(&token, format),
+        Command::Replay { token, format, .. } if hunt::is_token(&token) => hunt::replay(&token, format),
         Command::Replay { token, file, corpus, format } => replay::run(&token, file.as_deref(), &corpus, format),
+        Command::Hunt(args) => hunt::run(&args),
+        Command::Merge { folders, out } => hunt::merge(&folders, out.as_deref()),
         Command::Explorers(command) => explorers::run(command),
         Command::List { what } => list::run(what),
     };
