@@ -55,7 +55,7 @@ fn blocks(text: &str) -> Vec<(String, String)> {
 /// Whether `actual` is `expected`, with any lines where `expected` says `<cut>`.
 fn matches(expected: &str, actual: &str) -> bool {
     let mut rest = actual.trim_end();
-    for (nth, part) in expected.trim_end().split("<cut>\n").enumerate() {
+    for (nth, part) in format!("{}\n", expected.trim_end()).split("<cut>\n").enumerate() {
         let part = part.trim_end();
         match rest.find(part) {
             Some(at) if nth > 0 || at == 0 => rest = &rest[at + part.len()..],
@@ -93,6 +93,11 @@ fn check(path: &str) {
 #[test]
 fn readme() {
     check("README.md");
+}
+
+#[test]
+fn explorers() {
+    check("docs/explorers.md");
 }
 
 #[test]

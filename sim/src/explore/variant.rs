@@ -104,6 +104,9 @@ fn item(text: &str) -> Result<Item, VariantError> {
             unknown("planner", value, list, PLANNERS.iter().map(|(name, _)| *name))
         });
     }
+    if !key.starts_with("rule:") && !key.starts_with("assume:") {
+        return Err(wrong());
+    }
     if value != "off" {
         return Err(VariantError(format!(
             "`{text}`: what is not switched off is on; write `{key}=off` or leave it out"
