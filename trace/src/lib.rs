@@ -1,0 +1,3 @@
+//! Traces of real runs: their format, and the checker that holds them against the design.
+
+pub mod format;
