@@ -13,13 +13,13 @@
 //! Chao's number is a lower bound in expectation. A level in which no two walks ever met only says "at least".
 
 use super::draws::Draws;
+use super::local::{Choice, Parts, Worker};
 use super::reduce::Reduction;
-use super::replay::wrong;
 use crate::invariants::Code;
 use crate::program::{Expect, Program};
-use crate::world::{Effects, StartError, Step, World};
+use crate::world::{StartError, World};
 use rayon::prelude::*;
-use xxhash_rust::xxh3::xxh3_128;
+use std::sync::{Mutex, PoisonError};
 
 /// The longest walk. Loops that wait for something make walks longer than the state space is deep.
 const MOST_STEPS: u32 = 2_000;
@@ -93,15 +93,24 @@ impl Level {
 /// When the case cannot start.
 pub fn estimate(program: &Program, options: &EstimateOptions) -> Result<Estimate, StartError> {
     let start = World::start(program)?;
+    let parts = Parts::new(&start);
+    let first = parts.state(&start);
+    let worker = |_| Mutex::new(Worker::new(program, &parts, &start));
+    let workers: Vec<Mutex<Worker<'_>>> = (0..rayon::current_num_threads()).map(worker).collect();
     let reduction = Reduction::new(program, options.reduce);
     let mut visits: Vec<Visit> = Vec::new();
     let mut violated: Vec<u32> = Vec::new();
     let mut walks = 0;
     while walks < options.walks && visits.len() < MOST_VISITS {
         let end = options.walks.min(walks + BATCH);
-        let one = |nth| walk(program, &start, &reduction, nth, options.seed);
+        let one = |nth: u32| {
+            let worker = &workers[rayon::current_thread_index().unwrap_or(0)];
+            let mut worker = worker.lock().unwrap_or_else(PoisonError::into_inner);
+            walk(program, &first, &reduction, &mut worker, Draws::new(options.seed, nth.into()))
+        };
         let batch: Vec<Walk> = (walks..end).into_par_iter().map(one).collect();
-        for mut walk in batch {
+        for (nth, mut walk) in (walks..end).zip(batch) {
+            walk.visits.iter_mut().for_each(|visit| visit.walk = nth);
             visits.append(&mut walk.visits);
             violated.extend(walk.violated);
         }
@@ -141,49 +150,56 @@ fn levels(mut visits: Vec<Visit>, last: u32) -> Vec<Level> {
     levels
 }
 
-fn walk(program: &Program, start: &World, reduction: &Reduction, nth: u32, seed: u64) -> Walk {
+fn walk(
+    program: &Program,
+    first: &(Vec<u32>, u128),
+    reduction: &Reduction,
+    worker: &mut Worker<'_>,
+    draws: Draws,
+) -> Walk {
     let ends = |code: Code| match program.expect {
         Expect::Unreachable => true,
         Expect::Reachable(target) => code == target,
     };
-    let mut draws = Draws::new(seed, nth.into());
+    let mut draws = draws;
     let mut urn = vec![1_usize; program.agents.len()];
-    let mut world = start.clone();
+    let (mut state, mut print) = first.clone();
+    let (mut choices, mut next) = (Vec::new(), Vec::new());
     let mut walk = Walk::default();
-    let (mut steps, mut packed) = (Vec::new(), Vec::new());
     for depth in 0..MOST_STEPS {
-        packed.clear();
-        world.pack(&mut packed);
-        walk.visits.push(Visit { state: xxh3_128(&packed), walk: nth, depth });
-        steps.clear();
-        world.enabled(program, &mut steps);
-        if wrong(program, &world, &steps).is_some_and(|violation| ends(violation.code)) {
+        walk.visits.push(Visit { state: print, walk: 0, depth });
+        choices.clear();
+        worker.all_choices(&state, &mut choices);
+        if worker.wrong(&state, &choices).is_some_and(|violation| ends(violation.code)) {
             walk.violated = Some(depth);
             break;
         }
-        if steps.is_empty() {
+        if choices.is_empty() {
             break;
         }
-        let step = match reduction.alone(program, &world, &steps) {
-            Some(alone) => steps[alone],
-            None => choose(&steps, &urn, &mut draws),
+        let nth = match reduction.alone(program, &worker.places(&state), &choices) {
+            Some(alone) => alone,
+            None => choose(&choices, &urn, &mut draws),
         };
-        urn[usize::from(step.agent)] += 1;
-        if let Err(violation) = world.step(program, step, &mut Effects::default()) {
+        urn[usize::from(choices[nth].step.agent)] += 1;
+        let taken = worker.take(&state, &choices[nth]);
+        if let Some(violation) = &taken.violation {
             walk.violated = ends(violation.code).then_some(depth);
             break;
         }
+        print = taken.apply(&state, print, &mut next);
+        std::mem::swap(&mut state, &mut next);
     }
     walk
 }
 
 /// An agent in proportion to its balls in the urn, then one of its steps.
-fn choose(steps: &[Step], urn: &[usize], draws: &mut Draws) -> Step {
-    let mut agents: Vec<u8> = steps.iter().map(|step| step.agent).collect();
+fn choose(choices: &[Choice], urn: &[usize], draws: &mut Draws) -> usize {
+    let mut agents: Vec<u8> = choices.iter().map(|choice| choice.step.agent).collect();
     agents.dedup();
     let balls = |agent: &u8| urn[usize::from(*agent)];
     let mut drawn = draws.below(agents.iter().map(balls).sum());
-    let mut chosen = steps[0].agent;
+    let mut chosen = choices[0].step.agent;
     for agent in &agents {
         chosen = *agent;
         match drawn.checked_sub(balls(agent)) {
@@ -191,7 +207,7 @@ fn choose(steps: &[Step], urn: &[usize], draws: &mut Draws) -> Step {
             None => break,
         }
     }
-    let mut own = steps.iter().copied().filter(|step| step.agent == chosen);
-    let nth = if agents.len() == steps.len() { 0 } else { draws.below(own.clone().count().max(1)) };
-    own.nth(nth).unwrap_or(steps[0])
+    let mut own = (0..choices.len()).filter(|nth| choices[*nth].step.agent == chosen);
+    let nth = if agents.len() == choices.len() { 0 } else { draws.below(own.clone().count().max(1)) };
+    own.nth(nth).unwrap_or(0)
 }

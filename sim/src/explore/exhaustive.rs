@@ -1,22 +1,23 @@
 //! Every interleaving of a case: breadth first, level by level, on all cores, with the same result on any number.
 //!
-//! States are kept as 128-bit fingerprints of their packed bytes. A level is explored in two halves: workers expand
+//! States are kept as 128-bit fingerprints, and those of a level as a number for each of their parts. A level is explored in two halves: workers expand
 //! chunks of it and sort what they find into shards; then each shard takes in what is new, in the order of the level.
 //! Nothing depends on which worker was faster.
 
+use super::local::{Choice, Identity, Parts, Worker};
 use super::reduce::Reduction;
-use crate::invariants::{Code, Violation, deadlock, lost_wakeup, race};
-use crate::marks::Marks;
-use crate::program::{END, Expect, Program};
+use crate::invariants::{Code, Violation};
+use crate::marks::{Mark, Marks};
+use crate::program::{Expect, Program};
 use crate::verdict::{Counterexample, Limit, Outcome, Verdict};
-use crate::world::{Effects, StartError, Step, World};
+use crate::world::{StartError, Step, World};
 use hashbrown::HashSet;
 use rayon::prelude::*;
 use std::collections::BTreeSet;
-use std::hash::{BuildHasherDefault, Hasher};
+use std::hash::BuildHasherDefault;
 use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering};
-use xxhash_rust::xxh3::xxh3_128;
+use std::sync::{Mutex, PoisonError};
 
 /// Shards of the set of known states; fixed, so that the order of states is the same for any number of workers.
 const SHARDS: usize = 16;
@@ -42,44 +43,48 @@ pub struct Options<'a> {
     pub progress: &'a AtomicU64,
 }
 
-/// The fingerprint is its own hash.
-#[derive(Default)]
-struct Identity(u64);
+type Known = HashSet<u128, BuildHasherDefault<Identity>>;
 
-impl Hasher for Identity {
-    fn finish(&self) -> u64 {
-        self.0
-    }
-    fn write(&mut self, _: &[u8]) {}
-    fn write_u128(&mut self, value: u128) {
-        self.0 = value as u64;
-    }
+/// Some states end to end, a number for each part, with their fingerprints.
+#[derive(Default)]
+struct States {
+    numbers: Vec<u32>,
+    prints: Vec<u128>,
+    /// Of each, the state that it was reached from and the step that led to it.
+    from: Vec<(u32, Step)>,
 }
 
-type Known = HashSet<u128, BuildHasherDefault<Identity>>;
+impl States {
+    fn push(&mut self, print: u128, numbers: &[u32], from: (u32, Step)) {
+        self.numbers.extend_from_slice(numbers);
+        self.prints.push(print);
+        self.from.push(from);
+    }
+
+    fn append(&mut self, other: &mut States) {
+        self.numbers.append(&mut other.numbers);
+        self.prints.append(&mut other.prints);
+        self.from.append(&mut other.from);
+    }
+
+    fn len(&self) -> usize {
+        self.prints.len()
+    }
+}
 
 #[derive(Default)]
 struct Shard {
     known: Known,
-    /// New states of the next level: packed bytes end to end, and for each the end of its bytes, its parent and step.
-    bytes: Vec<u8>,
-    ends: Vec<(usize, u32, Step)>,
+    /// New states of the next level.
+    new: States,
 }
 
 impl Shard {
-    fn take_in(&mut self, fingerprint: u128, bytes: &[u8], parent: u32, step: Step) {
-        if self.known.insert(fingerprint) {
-            self.bytes.extend_from_slice(bytes);
-            self.ends.push((self.bytes.len(), parent, step));
+    fn take_in(&mut self, print: u128, numbers: &[u32], from: (u32, Step)) {
+        if self.known.insert(print) {
+            self.new.push(print, numbers, from);
         }
     }
-}
-
-/// Successors that a worker found and that were not known when the level began.
-#[derive(Default)]
-struct Found {
-    bytes: Vec<u8>,
-    entries: Vec<(u128, usize, u32, Step)>,
 }
 
 /// A violation and where it was seen.
@@ -94,7 +99,8 @@ struct Seen {
 
 /// What one chunk of a level gave.
 struct ChunkResult {
-    found: Vec<Found>,
+    /// Successors that were not known when the level began, by shard.
+    found: Vec<States>,
     /// The violation that is looked for.
     target: Option<Seen>,
     /// The first other violation.
@@ -107,51 +113,30 @@ struct ChunkResult {
 
 struct Search<'a> {
     program: &'a Program,
+    parts: &'a Parts,
     reduction: Reduction,
     /// The only violation that ends the search, or any.
     target: Option<Code>,
 }
 
-/// One level: packed states end to end.
+/// One level.
 struct Level {
-    bytes: Vec<u8>,
-    ends: Vec<usize>,
+    states: States,
     /// Index of its first state.
     base: u32,
 }
 
 impl Level {
-    fn state(&self, at: usize) -> &[u8] {
-        let start = if at == 0 { 0 } else { self.ends[at - 1] };
-        &self.bytes[start..self.ends[at]]
+    fn state(&self, at: usize, parts: usize) -> (&[u32], u128) {
+        (&self.states.numbers[at * parts..(at + 1) * parts], self.states.prints[at])
     }
 }
 
-/// A world that is sent from state to state.
-struct Cursor {
-    world: World,
-    /// The world, packed; nothing if a step has left it without meaning.
-    bytes: Vec<u8>,
-}
-
-impl Cursor {
-    fn new(world: &World) -> Cursor {
-        Cursor { world: world.clone(), bytes: Vec::new() }
-    }
-
-    /// Makes the world the one that `bytes` says.
-    fn go(&mut self, bytes: &[u8]) {
-        self.world.unpack_changed(bytes, &self.bytes);
-        self.bytes.clear();
-        self.bytes.extend_from_slice(bytes);
-    }
-
-    fn step(&mut self, program: &Program, step: Step, effects: &mut Effects) -> Result<(), Violation> {
-        self.bytes.clear();
-        self.world.step(program, step, effects)?;
-        self.world.pack(&mut self.bytes);
-        Ok(())
-    }
+/// What a worker works with.
+struct Desk<'a> {
+    worker: Worker<'a>,
+    choices: Vec<Choice>,
+    next: Vec<u32>,
 }
 
 impl Search<'_> {
@@ -160,8 +145,8 @@ impl Search<'_> {
         &self,
         level: &Level,
         range: Range<usize>,
-        cursor: &mut Cursor,
-        mut take: impl FnMut(u128, &[u8], u32, Step),
+        desk: &mut Desk<'_>,
+        mut take: impl FnMut(u128, &[u32], (u32, Step)),
     ) -> ChunkResult {
         let mut result = ChunkResult {
             found: Vec::new(),
@@ -172,41 +157,37 @@ impl Search<'_> {
             ran: vec![false; self.program.code.len()],
             steps: 0,
         };
-        let mut steps = Vec::new();
         for at in range {
-            let state = level.base + at as u32;
-            cursor.go(level.state(at));
-            let world = &cursor.world;
-            steps.clear();
-            world.enabled(self.program, &mut steps);
-            let wrong = if steps.is_empty() {
-                (!world.finished()).then(|| {
-                    lost_wakeup::check(world, self.program).unwrap_or_else(|| deadlock::check(world, self.program))
-                })
-            } else {
-                race::check(world, self.program, &steps)
-            };
+            let index = level.base + at as u32;
+            let state = level.state(at, self.parts.len());
+            let mut choices = std::mem::take(&mut desk.choices);
+            choices.clear();
+            desk.worker.all_choices(state.0, &mut choices);
+            let places = desk.worker.places(state.0);
+            if index > 0 && choices.is_empty() && places.finished() {
+                result.marks.set(Mark::Finished);
+            }
+            let wrong = desk.worker.wrong(state.0, &choices);
             if let Some(violation) = wrong
-                && self.note(Seen { state, step: None, violation }, &mut result)
+                && self.note(Seen { state: index, step: None, violation }, &mut result)
             {
                 return result;
             }
-            if result.target.is_some() {
-                // A step of this level violates: only a state of this level could be a shorter counterexample.
-                continue;
+            // Once a step of this level violates, only a state of this level could be a shorter counterexample.
+            if result.target.is_none() {
+                let alone = self.reduction.alone(self.program, &places, &choices);
+                let mut take = |print: u128, numbers: &[u32], step| take(print, numbers, (index, step));
+                let first = alone.map_or(0..choices.len(), |alone| alone..alone + 1);
+                let violations = self.take_steps((index, state), &choices[first.clone()], desk, &mut result, &mut take);
+                if alone.is_some() && violations > 0 && result.target.is_none() {
+                    // The step ends every run that it is part of. Runs of the others that never take it have no
+                    // equivalent among those that do, so that they are not left out.
+                    for others in [0..first.start, first.end..choices.len()] {
+                        self.take_steps((index, state), &choices[others], desk, &mut result, &mut take);
+                    }
+                }
             }
-            let mut take = |fingerprint: u128, bytes: &[u8], step: Step| take(fingerprint, bytes, state, step);
-            let Some(alone) = self.reduction.alone(self.program, world, &steps) else {
-                self.take_steps((state, level.state(at)), &steps, cursor, &mut result, &mut take);
-                continue;
-            };
-            let alone = steps.remove(alone);
-            let violations = self.take_steps((state, level.state(at)), &[alone], cursor, &mut result, &mut take);
-            if violations > 0 && result.target.is_none() {
-                // The step ends every run that it is part of. Runs of the others that never take it have no equivalent
-                // among those that do, so that they are not left out.
-                self.take_steps((state, level.state(at)), &steps, cursor, &mut result, &mut take);
-            }
+            desk.choices = choices;
         }
         result
     }
@@ -214,32 +195,32 @@ impl Search<'_> {
     /// Takes each of the steps from a state. Returns how many violate something.
     fn take_steps(
         &self,
-        (state, bytes): (u32, &[u8]),
-        steps: &[Step],
-        cursor: &mut Cursor,
+        (index, (state, print)): (u32, (&[u32], u128)),
+        choices: &[Choice],
+        desk: &mut Desk<'_>,
         result: &mut ChunkResult,
-        take: &mut impl FnMut(u128, &[u8], Step),
+        take: &mut impl FnMut(u128, &[u32], Step),
     ) -> usize {
         let mut violations = 0;
-        for step in steps {
-            cursor.go(bytes);
-            if let Some(thread) = cursor.world.threads.get(World::thread_slot(self.program, step.agent))
-                && thread.pc != END
-                && !self.program.agents[usize::from(step.agent)].is_queue()
-            {
-                result.ran[usize::from(thread.pc)] = true;
+        for choice in choices {
+            if result.target.is_some() {
+                break;
             }
-            let mut effects = Effects::default();
+            if !self.program.agents[usize::from(choice.step.agent)].is_queue() {
+                result.ran[usize::from(choice.pc)] = true;
+            }
             result.steps += 1;
-            let outcome = cursor.step(self.program, *step, &mut effects);
-            result.marks.add(effects.marks);
-            match outcome {
-                Ok(()) => take(xxh3_128(&cursor.bytes), &cursor.bytes, *step),
-                Err(violation) => {
+            let taken = desk.worker.take(state, choice);
+            result.marks.add(taken.marks);
+            match &taken.violation {
+                None => {
+                    let print = taken.apply(state, print, &mut desk.next);
+                    take(print, &desk.next, choice.step);
+                }
+                Some(violation) => {
                     violations += 1;
-                    if self.note(Seen { state, step: Some(*step), violation }, result) {
-                        break;
-                    }
+                    let violation = Violation::clone(violation);
+                    self.note(Seen { state: index, step: Some(choice.step), violation }, result);
                 }
             }
         }
@@ -270,33 +251,34 @@ impl Search<'_> {
 /// When the case cannot start.
 pub fn explore(program: &Program, options: &Options<'_>) -> Result<Outcome, StartError> {
     let start = World::start(program)?;
+    let parts = Parts::new(&start);
     let target = match program.expect {
         Expect::Unreachable => None,
         Expect::Reachable(code) => Some(code),
     };
-    let search = Search { program, reduction: Reduction::new(program, options.reduce), target };
+    let search = Search { program, parts: &parts, reduction: Reduction::new(program, options.reduce), target };
     let mut shards: Vec<Shard> = (0..SHARDS).map(|_| Shard::default()).collect();
-    let mut packed = Vec::new();
-    start.pack(&mut packed);
-    let fingerprint = xxh3_128(&packed);
-    shards[shard_of(fingerprint)].known.insert(fingerprint);
+    let (numbers, print) = parts.state(&start);
+    shards[shard_of(print)].known.insert(print);
     let mut parents: Vec<(u32, Step)> = vec![(u32::MAX, Step { agent: 0, choice: 0 })];
-    let mut level = Level { ends: vec![packed.len()], bytes: packed, base: 0 };
+    let mut level = Level { states: States { numbers, prints: vec![print], from: Vec::new() }, base: 0 };
+    let desk = || Desk { worker: Worker::new(program, &parts, &start), choices: Vec::new(), next: Vec::new() };
+    let desks: Vec<Mutex<Desk<'_>>> = (0..rayon::current_num_threads()).map(|_| Mutex::new(desk())).collect();
     let mut total = Totals { ran: vec![false; program.code.len()], ..Totals::default() };
     let mut other: Option<Seen> = None;
-    let mut cursor = Cursor::new(&start);
     let mut depth = 0;
     loop {
         let mut limit = None;
         let mut target: Option<Seen> = None;
         let mut expanded = 0;
-        while limit.is_none() && expanded < level.ends.len() {
-            let next: usize = shards.iter().map(|shard| shard.ends.len()).sum();
-            let bytes: usize = shards.iter().map(|shard| shard.bytes.len()).sum();
+        while limit.is_none() && expanded < level.states.len() {
+            let next: usize = shards.iter().map(|shard| shard.new.len()).sum();
             let states = (parents.len() + next) as u64;
             options.progress.store(states, Ordering::Relaxed);
-            // A state that is kept has a fingerprint in a table that may be half empty, a parent and a step.
-            let stored = (level.bytes.len() + bytes) as u64 + states * 48;
+            // A state that is kept has a fingerprint in a table that may be half empty, a parent and a step; in a level,
+            // the number of each part and the fingerprint again.
+            let in_levels = (level.states.len() + next) as u64 * (parts.len() as u64 * 4 + 24);
+            let stored = in_levels + states * 48 + parts.stored();
             limit = if states > options.limit_states {
                 Some(Limit::States(options.limit_states))
             } else if stored > options.limit_memory {
@@ -309,9 +291,9 @@ pub fn explore(program: &Program, options: &Options<'_>) -> Result<Outcome, Star
             if limit.is_some() {
                 break;
             }
-            let block = expanded..(expanded + BLOCK).min(level.ends.len());
+            let block = expanded..(expanded + BLOCK).min(level.states.len());
             expanded = block.end;
-            for result in expand_block(&search, &level, block, &mut shards, &mut cursor, &start) {
+            for result in expand_block(&search, &level, block, &mut shards, &desks) {
                 total.add(&result);
                 other = other.or(result.other);
                 // A state that violates is nearer than one from which a step does.
@@ -328,22 +310,17 @@ pub fn explore(program: &Program, options: &Options<'_>) -> Result<Outcome, Star
             return Ok(total.outcome(program, verdict, states, depth, search.reduction.is_on()));
         }
         if let Some(limit) = limit {
-            let next: usize = shards.iter().map(|shard| shard.ends.len()).sum();
-            let verdict = Verdict::Truncated { limit, left: (level.ends.len() - expanded + next) as u64 };
+            let next: usize = shards.iter().map(|shard| shard.new.len()).sum();
+            let verdict = Verdict::Truncated { limit, left: (level.states.len() - expanded + next) as u64 };
             let states = (parents.len() + next) as u64;
             return Ok(total.outcome(program, verdict, states, depth, search.reduction.is_on()));
         }
-        let base = parents.len() as u32;
-        let mut next = Level { bytes: Vec::new(), ends: Vec::new(), base };
+        let mut next = Level { states: States::default(), base: parents.len() as u32 };
         for shard in &mut shards {
-            let offset = next.bytes.len();
-            next.bytes.append(&mut shard.bytes);
-            for (end, parent, step) in shard.ends.drain(..) {
-                next.ends.push(offset + end);
-                parents.push((parent, step));
-            }
+            next.states.append(&mut shard.new);
         }
-        if next.ends.is_empty() {
+        parents.append(&mut next.states.from);
+        if next.states.len() == 0 {
             let states = parents.len() as u64;
             let verdict = match other {
                 Some(seen) => Verdict::Reachable(counterexample(&parents, &seen, !search.reduction.is_on())),
@@ -360,8 +337,8 @@ pub fn explore(program: &Program, options: &Options<'_>) -> Result<Outcome, Star
     }
 }
 
-fn shard_of(fingerprint: u128) -> usize {
-    (fingerprint >> 64) as usize % SHARDS
+fn shard_of(print: u128) -> usize {
+    (print >> 64) as usize % SHARDS
 }
 
 /// Expands some states of a level, in chunks that are the same for any number of workers.
@@ -370,45 +347,39 @@ fn expand_block(
     level: &Level,
     block: Range<usize>,
     shards: &mut [Shard],
-    cursor: &mut Cursor,
-    start: &World,
+    desks: &[Mutex<Desk<'_>>],
 ) -> Vec<ChunkResult> {
     let chunks: Vec<Range<usize>> =
         block.clone().step_by(CHUNK).map(|from| from..(from + CHUNK).min(block.end)).collect();
-    if block.len() < PARALLEL || rayon::current_num_threads() == 1 {
-        let mut take = |fingerprint: u128, bytes: &[u8], parent, step| {
-            shards[shard_of(fingerprint)].take_in(fingerprint, bytes, parent, step);
-        };
-        return chunks.into_iter().map(|chunk| search.expand(level, chunk, cursor, &mut take)).collect();
+    if block.len() < PARALLEL || desks.len() == 1 {
+        let mut desk = desks[0].lock().unwrap_or_else(PoisonError::into_inner);
+        let mut take = |print, numbers: &[u32], from| shards[shard_of(print)].take_in(print, numbers, from);
+        return chunks.into_iter().map(|chunk| search.expand(level, chunk, &mut desk, &mut take)).collect();
     }
     let known: &[Shard] = shards;
     let mut results: Vec<ChunkResult> = chunks
         .into_par_iter()
-        .map_init(
-            || Cursor::new(start),
-            |cursor, chunk| {
-                let mut found: Vec<Found> = (0..SHARDS).map(|_| Found::default()).collect();
-                let take = |fingerprint: u128, bytes: &[u8], parent, step| {
-                    let at = shard_of(fingerprint);
-                    if !known[at].known.contains(&fingerprint) {
-                        found[at].bytes.extend_from_slice(bytes);
-                        let end = found[at].bytes.len();
-                        found[at].entries.push((fingerprint, end, parent, step));
-                    }
-                };
-                let mut result = search.expand(level, chunk, cursor, take);
-                result.found = found;
-                result
-            },
-        )
+        .map(|chunk| {
+            let mut found: Vec<States> = (0..SHARDS).map(|_| States::default()).collect();
+            let take = |print, numbers: &[u32], from| {
+                let at = shard_of(print);
+                if !known[at].known.contains(&print) {
+                    found[at].push(print, numbers, from);
+                }
+            };
+            // A desk for each worker: nobody waits.
+            let desk = &desks[rayon::current_thread_index().unwrap_or(0)];
+            let mut desk = desk.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut result = search.expand(level, chunk, &mut desk, take);
+            result.found = found;
+            result
+        })
         .collect();
     shards.par_iter_mut().enumerate().for_each(|(at, shard)| {
         for result in &results {
             let found = &result.found[at];
-            let mut from = 0;
-            for (fingerprint, end, parent, step) in &found.entries {
-                shard.take_in(*fingerprint, &found.bytes[from..*end], *parent, *step);
-                from = *end;
+            for (nth, numbers) in found.numbers.chunks_exact(search.parts.len()).enumerate() {
+                shard.take_in(found.prints[nth], numbers, found.from[nth]);
             }
         }
     });

@@ -6,6 +6,7 @@ mod clocks;
 mod draws;
 pub mod estimate;
 mod exhaustive;
+mod local;
 pub mod needed;
 mod reduce;
 pub mod replay;

@@ -12,9 +12,10 @@
 //! The heads of `while` loops are never taken alone, so that every cycle has a state in which all agents were tried.
 //! Shortest counterexamples are not kept: they come from the full search.
 
+use super::local::{Choice, Places};
 use crate::assumptions::Assumption;
 use crate::program::{At, Ids, Instr, Op, Operand, Pc, Program};
-use crate::world::{Step, World, entries};
+use crate::world::World;
 use leasecheck_core::Rule;
 
 /// What is read and what is written, a bit for each resource.
@@ -440,25 +441,25 @@ impl Reduction {
     }
 
     /// An enabled step that alone is enough, if there is one.
-    pub(crate) fn alone(&self, program: &Program, world: &World, steps: &[Step]) -> Option<usize> {
-        if !self.enabled || steps.len() < 2 {
+    pub(crate) fn alone(&self, program: &Program, places: &Places<'_>, choices: &[Choice]) -> Option<usize> {
+        if !self.enabled || choices.len() < 2 {
             return None;
         }
-        steps.iter().position(|step| self.is_alone(program, world, *step))
+        choices.iter().position(|choice| self.is_alone(program, places, choice))
     }
 
-    fn is_alone(&self, program: &Program, world: &World, step: Step) -> bool {
-        let Some(pc) = world.step_pc(program, step) else { return false };
+    fn is_alone(&self, program: &Program, places: &Places<'_>, choice: &Choice) -> bool {
+        let (step, pc) = (choice.step, choice.pc);
         let queue = program.agents[usize::from(step.agent)].is_queue();
         let slot = if queue { World::queue_slot(program, step.agent) } else { usize::MAX };
         if !queue && self.loop_head[usize::from(pc)] {
             return false;
         }
         let mine = if queue { self.run[usize::from(pc)] } else { self.host[usize::from(pc)] };
-        for (at, thread) in world.threads.iter().enumerate() {
-            let Some(future) = self.future.get(usize::from(thread.pc)) else { continue };
+        for (at, thread) in places.threads().enumerate() {
+            let Some(future) = self.future.get(usize::from(thread)) else { continue };
             let conflict = if queue {
-                mine.conflicts(self.future_but[usize::from(thread.pc)][slot])
+                mine.conflicts(self.future_but[usize::from(thread)][slot])
             } else {
                 at != World::thread_slot(program, step.agent) && mine.conflicts(*future)
             };
@@ -466,8 +467,8 @@ impl Reduction {
                 return false;
             }
         }
-        for (at, bytes) in world.queues.iter().enumerate() {
-            if at != slot && entries(bytes).any(|entry| mine.conflicts(self.run[usize::from(entry.pc)])) {
+        for (at, entries) in places.queues().enumerate() {
+            if at != slot && entries.iter().any(|entry| mine.conflicts(self.run[usize::from(*entry)])) {
                 return false;
             }
         }

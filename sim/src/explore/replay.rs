@@ -142,7 +142,7 @@ pub fn run(program: &Program, steps: &[Step]) -> Result<Run, Misfit> {
                 clocks.queued(step.agent, queue as u8, added);
             }
         }
-        for (slot, (now, then)) in world.threads.iter().zip(&last.threads).enumerate() {
+        for (slot, (now, then)) in world.threads.iter().zip(last.threads.iter()).enumerate() {
             if now.pc != then.pc && World::thread_slot(program, step.agent) != slot {
                 clocks.released(step.agent, slot as u8);
             }

@@ -6,7 +6,7 @@ use crate::world::{UNSET, World, entries};
 
 pub(crate) fn check(world: &World, program: &Program) -> Violation {
     let mut waits = Vec::new();
-    for thread in &world.threads[..program.threads] {
+    for thread in world.threads.iter().take(program.threads) {
         if thread.pc != END {
             let instr = &program.code[usize::from(thread.pc)];
             let name = &program.agents[usize::from(instr.thread)].name;

@@ -6,7 +6,7 @@ use crate::world::World;
 use leasecheck_core::Arena;
 
 pub(crate) fn check(world: &World, program: &Program, arena: u8, before: &Arena) -> Result<(), Violation> {
-    let after = &world.arenas[usize::from(arena)].arena;
+    let after: &Arena = &world.arenas[usize::from(arena)].arena;
     if after == before {
         return Ok(());
     }

@@ -61,7 +61,7 @@ impl World {
 
     /// Which gate keeps the arena's pages from moving, if any, whatever the rules.
     pub(crate) fn closed_gate(&self, program: &Program, arena: u8) -> Option<usize> {
-        program.arenas[usize::from(arena)].gates.closed(self.flags)
+        program.arenas[usize::from(arena)].gates.closed(*self.flags)
     }
 
     /// Whether the design lets the page move now.
@@ -210,12 +210,13 @@ impl World {
         if program.rules.on(Rule::CompletionWakesWaiters) {
             return;
         }
-        for thread in &mut self.threads {
+        for slot in 0..self.threads.len() {
+            let thread = &self.threads[slot];
             let op = program.code.get(usize::from(thread.pc)).map(|instr| &instr.op);
             if thread.phase & WAITING != 0
                 && matches!(op, Some(Op::Alloc { arena: at, .. } | Op::Compact { arena: at } | Op::Clear { arena: at, .. }) if *at == arena)
             {
-                thread.phase |= WOKEN;
+                self.threads[slot].phase |= WOKEN;
             }
         }
     }
@@ -279,7 +280,7 @@ impl World {
             return Ok(());
         }
         effects.mark(Mark::Compacted);
-        if self.flags != 0 && self.closed_gate(program, arena).is_none() {
+        if *self.flags != 0 && self.closed_gate(program, arena).is_none() {
             effects.mark(Mark::MovedPastOpenGate);
         }
         invariants::moved_under_lease::check(self, program, arena, plan.moves())?;
@@ -384,10 +385,11 @@ impl World {
 
     /// Tells those who wait to move pages of the arena that it has changed.
     fn changed_while_waiting(&mut self, program: &Program, slot: usize, arena: u8) {
-        for (other, thread) in self.threads.iter_mut().enumerate() {
+        for other in 0..self.threads.len() {
+            let thread = &self.threads[other];
             let op = program.code.get(usize::from(thread.pc)).map(|instr| &instr.op);
             if other != slot && thread.phase != 0 && matches!(op, Some(Op::Alloc { arena: at, .. }) if *at == arena) {
-                thread.phase |= CHANGED;
+                self.threads[other].phase |= CHANGED;
             }
         }
     }

@@ -45,7 +45,7 @@ impl World {
             Op::SyncEvent { event } => self.recorded(program, *event) && self.complete(program, *event),
             // The stream ends this wait when it gets to the mark that the first half has queued.
             Op::SyncStream { .. } => thread.phase == 0,
-            Op::Await { flag } => self.flags & 1 << flag != 0,
+            Op::Await { flag } => *self.flags & 1 << flag != 0,
             Op::Lock { lock } => self.locks[usize::from(*lock)] == 0,
             Op::Barrier { .. } => thread.phase == 0,
             _ => true,
@@ -85,9 +85,9 @@ impl World {
 
     pub(crate) fn raise(&mut self, flag: u8, up: bool) {
         if up {
-            self.flags |= 1 << flag;
+            *self.flags |= 1 << flag;
         } else {
-            self.flags &= !(1 << flag);
+            *self.flags &= !(1 << flag);
         }
     }
 

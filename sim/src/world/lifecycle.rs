@@ -1,9 +1,13 @@
 //! The first world of a program: everything empty, then the set-up run as the first thread.
 
-use super::{ArenaState, BufferState, Cell, Effects, EventState, IdState, PageRef, Step, Thread, UNSET, World, access};
+use super::tracked::{Slot, Tracked};
+use super::{
+    ArenaState, BufferState, Cell, Effects, EventState, IdState, Layout, PageRef, Step, Thread, UNSET, World, access,
+};
 use crate::invariants::Violation;
 use crate::program::{END, Program};
 use leasecheck_core::{Arena, BandId, Ids, LeaseTable};
+use std::sync::Arc;
 
 /// A set-up longer than this does not end.
 const MAX_SETUP_STEPS: usize = 100_000;
@@ -41,12 +45,12 @@ impl World {
                 ids += arena.pages(owner) as u16;
             }
             arenas.push(ArenaState {
-                leases: LeaseTable::new(program.rules),
-                ids: vec![IdState::default(); usize::from(ids)],
-                cells: vec![Cell { who: access::NOBODY, value: 0 }; def.cells as usize],
-                memo: vec![u8::MAX; def.config.bands.len()],
+                leases: Slot::new(LeaseTable::new(program.rules)),
+                ids: Slot::new(vec![IdState::default(); usize::from(ids)]),
+                cells: Slot::new(vec![Cell { who: access::NOBODY, value: 0 }; def.cells as usize]),
+                memo: Slot::new(vec![u8::MAX; def.config.bands.len()]),
                 offsets,
-                arena,
+                arena: Slot::new(arena),
             });
         }
         let queues = program.agents.iter().filter(|agent| agent.is_queue()).count();
@@ -55,21 +59,22 @@ impl World {
         threads[0] = thread(program.setup);
         threads.push(thread(END));
         let mut world = World {
+            layout: Arc::new(Layout::new(program)),
             arenas,
-            threads,
-            queues: vec![Vec::new(); queues * 2],
-            vars: vec![UNSET; program.vars.len()],
-            refs: vec![PageRef::default(); program.ref_slots],
-            buffers: vec![BufferState::default(); program.buffers.len()],
-            events: vec![EventState::default(); program.events.len()],
-            flags: 0,
-            locks: vec![0; program.locks.len()],
-            barriers: vec![0; program.barriers.len()],
-            keys: vec![0; program.key_slots * 4],
+            threads: Tracked::new(threads),
+            queues: Tracked::new(vec![Vec::new(); queues * 2]),
+            vars: Tracked::new(vec![UNSET; program.vars.len()]),
+            refs: Tracked::new(vec![PageRef::default(); program.ref_slots]),
+            buffers: Tracked::new(vec![BufferState::default(); program.buffers.len()]),
+            events: Tracked::new(vec![EventState::default(); program.events.len()]),
+            flags: Slot::new(0),
+            locks: Slot::new(vec![0; program.locks.len()]),
+            barriers: Slot::new(vec![0; program.barriers.len()]),
+            keys: Slot::new(vec![0; program.key_slots * 4]),
         };
         world.set_up(program)?;
-        for (thread, entry) in world.threads.iter_mut().zip(&program.entries) {
-            thread.pc = program.settle(*entry);
+        for (slot, entry) in program.entries.iter().enumerate() {
+            world.threads[slot].pc = program.settle(*entry);
         }
         world.threads[program.threads].pc = program.settle(program.finally);
         Ok(world)

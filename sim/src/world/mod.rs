@@ -19,20 +19,24 @@ mod device;
 mod host;
 mod lifecycle;
 mod look;
-mod pack;
+mod parts;
 mod queue;
 mod storage;
+mod tracked;
 mod transfer;
 
 pub use access::{Accessed, Region};
 pub(crate) use access::{NOBODY, who, whom};
 pub use lifecycle::StartError;
+pub(crate) use parts::{Layout, Mask, counters};
 pub(crate) use queue::entries;
 
 use crate::invariants::Violation;
 use crate::marks::{Mark, Marks};
 use crate::program::{AgentKind, END, Pc, Program};
 use leasecheck_core::{Arena, LeaseTable};
+use std::sync::Arc;
+use tracked::{Slot, Tracked};
 
 /// Marks a variable that has no value yet: steps that use it wait.
 pub(crate) const UNSET: i16 = i16::MIN;
@@ -84,13 +88,13 @@ pub(crate) struct Cell {
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct ArenaState {
-    pub(crate) arena: Arena,
-    pub(crate) leases: LeaseTable,
+    pub(crate) arena: Slot<Arena>,
+    pub(crate) leases: Slot<LeaseTable>,
     /// Per band and id, at [`ArenaState::id_at`].
-    pub(crate) ids: Vec<IdState>,
-    pub(crate) cells: Vec<Cell>,
+    pub(crate) ids: Slot<Vec<IdState>>,
+    pub(crate) cells: Slot<Vec<Cell>>,
     /// Per band: the capacity that was computed last, for designs that cache it.
-    pub(crate) memo: Vec<u8>,
+    pub(crate) memo: Slot<Vec<u8>>,
     /// First entry of each band in `ids`.
     pub(crate) offsets: Vec<u16>,
 }
@@ -218,30 +222,32 @@ impl Effects {
     }
 }
 
-/// Everything that changes.
+/// Everything that changes, in parts that know whether they were looked at.
 #[derive(Debug, PartialEq, Eq)]
 pub struct World {
+    layout: Arc<Layout>,
     pub(crate) arenas: Vec<ArenaState>,
-    pub(crate) threads: Vec<Thread>,
+    pub(crate) threads: Tracked<Thread>,
     /// Per queue, then per queue again: transfers that were reported and have not landed.
-    pub(crate) queues: Vec<Vec<u8>>,
+    pub(crate) queues: Tracked<Vec<u8>>,
     /// Numbers, or how many pages the variable holds (plus 256 × tokens beyond whole pages).
-    pub(crate) vars: Vec<i16>,
-    pub(crate) refs: Vec<PageRef>,
-    pub(crate) buffers: Vec<BufferState>,
-    pub(crate) events: Vec<EventState>,
-    pub(crate) flags: u64,
+    pub(crate) vars: Tracked<i16>,
+    pub(crate) refs: Tracked<PageRef>,
+    pub(crate) buffers: Tracked<BufferState>,
+    pub(crate) events: Tracked<EventState>,
+    pub(crate) flags: Slot<u64>,
     /// Owner + 1, or 0.
-    pub(crate) locks: Vec<u8>,
+    pub(crate) locks: Slot<Vec<u8>>,
     /// Threads that wait at each barrier.
-    pub(crate) barriers: Vec<u32>,
+    pub(crate) barriers: Slot<Vec<u32>>,
     /// Content of every key's slots, then of the `tail` slots, then what the slots stand for, likewise.
-    pub(crate) keys: Vec<u16>,
+    pub(crate) keys: Slot<Vec<u16>>,
 }
 
 impl Clone for World {
     fn clone(&self) -> World {
         World {
+            layout: Arc::clone(&self.layout),
             arenas: self.arenas.clone(),
             threads: self.threads.clone(),
             queues: self.queues.clone(),
@@ -249,7 +255,7 @@ impl Clone for World {
             refs: self.refs.clone(),
             buffers: self.buffers.clone(),
             events: self.events.clone(),
-            flags: self.flags,
+            flags: self.flags.clone(),
             locks: self.locks.clone(),
             barriers: self.barriers.clone(),
             keys: self.keys.clone(),
@@ -258,8 +264,7 @@ impl Clone for World {
 
     /// Reuses every allocation: explorers do this once for each step they try.
     fn clone_from(&mut self, source: &World) {
-        let same = |(one, other): (&ArenaState, &ArenaState)| one.offsets == other.offsets;
-        if self.arenas.len() != source.arenas.len() || !self.arenas.iter().zip(&source.arenas).all(same) {
+        if self.layout != source.layout {
             *self = source.clone();
             return;
         }
@@ -269,18 +274,15 @@ impl Clone for World {
             arena.ids.clone_from(&other.ids);
             arena.cells.clone_from(&other.cells);
             arena.memo.clone_from(&other.memo);
+            arena.offsets.clone_from(&other.offsets);
         }
-        for (thread, other) in self.threads.iter_mut().zip(&source.threads) {
-            thread.pc = other.pc;
-            thread.phase = other.phase;
-            thread.scratch.clone_from(&other.scratch);
-        }
+        self.threads.clone_from(&source.threads);
         self.queues.clone_from(&source.queues);
         self.vars.clone_from(&source.vars);
         self.refs.clone_from(&source.refs);
         self.buffers.clone_from(&source.buffers);
         self.events.clone_from(&source.events);
-        self.flags = source.flags;
+        self.flags.clone_from(&source.flags);
         self.locks.clone_from(&source.locks);
         self.barriers.clone_from(&source.barriers);
         self.keys.clone_from(&source.keys);
@@ -312,21 +314,25 @@ impl World {
 
     /// Appends the steps that agents can take now, in the order of agents.
     pub fn enabled(&self, program: &Program, steps: &mut Vec<Step>) {
-        for (at, agent) in program.agents.iter().enumerate() {
-            let agent_id = at as u8;
-            match agent.kind {
-                AgentKind::Thread => {
-                    if self.thread_ready(program, at) {
-                        steps.push(Step { agent: agent_id, choice: 0 });
-                    }
+        for agent in 0..program.agents.len() {
+            self.enabled_of(program, agent as u8, steps);
+        }
+    }
+
+    /// Appends the steps that one agent can take now.
+    pub(crate) fn enabled_of(&self, program: &Program, agent: u8, steps: &mut Vec<Step>) {
+        let step = Step { agent, choice: 0 };
+        match program.agents[usize::from(agent)].kind {
+            AgentKind::Thread => {
+                if self.thread_ready(program, usize::from(agent)) {
+                    steps.push(step);
                 }
-                AgentKind::Stream | AgentKind::Rdma => self.queue_steps(program, agent_id, steps),
-                AgentKind::Finally => {
-                    let others = &self.threads[..program.threads];
-                    let last = others.iter().all(|thread| thread.pc == END) && self.quiet();
-                    if last && self.thread_ready(program, program.threads) {
-                        steps.push(Step { agent: agent_id, choice: 0 });
-                    }
+            }
+            AgentKind::Stream | AgentKind::Rdma => self.queue_steps(program, agent, steps),
+            AgentKind::Finally => {
+                let last = self.threads.iter().take(program.threads).all(|thread| thread.pc == END) && self.quiet();
+                if last && self.thread_ready(program, program.threads) {
+                    steps.push(step);
                 }
             }
         }
@@ -337,17 +343,21 @@ impl World {
     /// # Errors
     /// When the step violates an invariant. The world is not meaningful afterwards.
     pub fn step(&mut self, program: &Program, step: Step, effects: &mut Effects) -> Result<(), Violation> {
-        let kind = program.agents[usize::from(step.agent)].kind;
-        let result = match kind {
+        self.step_only(program, step, effects)?;
+        if self.finished() {
+            effects.mark(Mark::Finished);
+        }
+        Ok(())
+    }
+
+    /// The same without looking whether this was the last one.
+    pub(crate) fn step_only(&mut self, program: &Program, step: Step, effects: &mut Effects) -> Result<(), Violation> {
+        match program.agents[usize::from(step.agent)].kind {
             AgentKind::Thread | AgentKind::Finally => {
                 let slot = World::thread_slot(program, step.agent);
                 self.host_step(program, slot, step.agent, effects)
             }
             AgentKind::Stream | AgentKind::Rdma => self.queue_step(program, step, effects),
-        };
-        if result.is_ok() && self.finished() {
-            effects.mark(Mark::Finished);
         }
-        result
     }
 }

@@ -114,7 +114,7 @@ impl World {
             Op::Wait { event } | Op::Transfer { after: Some(event), .. } if entry.payload.len() == 1 => {
                 !self.outstanding(program, *event, entry.payload[0])
             }
-            Op::Await { flag } => self.flags & 1 << flag != 0,
+            Op::Await { flag } => *self.flags & 1 << flag != 0,
             _ => true,
         }
     }
