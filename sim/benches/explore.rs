@@ -13,19 +13,29 @@ mod rates;
 
 use leasecheck_sim::program::Program;
 use rates::{compare, explored, load_text};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
-/// Every case of the corpus in which nothing can be violated, with its number of states.
-fn corpus() -> Vec<(u64, Program)> {
-    let mut sized = Vec::new();
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/litmus/seed");
+/// The litmus files under a folder.
+fn files(folder: &Path, found: &mut Vec<PathBuf>) {
     for entry in std::fs::read_dir(folder).expect("the corpus can be read") {
         let path = entry.expect("the corpus can be read").path();
-        if path.extension().is_some_and(|extension| extension == "toml") {
-            let text = std::fs::read_to_string(path).expect("litmus files are text");
-            for program in load_text(&text) {
-                sized.push((explored(&program), program));
-            }
+        if path.is_dir() {
+            files(&path, found);
+        } else if path.extension().is_some_and(|extension| extension == "toml") {
+            found.push(path);
+        }
+    }
+}
+
+/// Every case of the corpus, with its number of states.
+fn corpus() -> Vec<(u64, Program)> {
+    let mut paths = Vec::new();
+    files(&Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/litmus"), &mut paths);
+    let mut sized = Vec::new();
+    for path in paths.iter().filter(|path| path.file_name().is_some_and(|name| name != "entries.toml")) {
+        let text = std::fs::read_to_string(path).expect("litmus files are text");
+        for program in load_text(&text) {
+            sized.push((explored(&program), program));
         }
     }
     sized.sort_by_key(|(states, program)| (std::cmp::Reverse(*states), program.name.clone()));

@@ -93,9 +93,9 @@ impl Level {
 /// When the case cannot start.
 pub fn estimate(program: &Program, options: &EstimateOptions) -> Result<Estimate, StartError> {
     let start = World::start(program)?;
-    let parts = Parts::new(&start);
+    let parts = Parts::new(program, &start);
     let first = parts.state(&start);
-    let worker = |_| Mutex::new(Worker::new(program, &parts, &start));
+    let worker = |nth| Mutex::new(Worker::new(program, &parts, &start, nth));
     let workers: Vec<Mutex<Worker<'_>>> = (0..rayon::current_num_threads()).map(worker).collect();
     let reduction = Reduction::new(program, options.reduce);
     let mut visits: Vec<Visit> = Vec::new();
@@ -168,9 +168,7 @@ fn walk(
     let mut walk = Walk::default();
     for depth in 0..MOST_STEPS {
         walk.visits.push(Visit { state: print, walk: 0, depth });
-        choices.clear();
-        worker.all_choices(&state, &mut choices);
-        if worker.wrong(&state, &choices).is_some_and(|violation| ends(violation.code)) {
+        if worker.turn_to(&state, &mut choices).is_some_and(|violation| ends(violation.code)) {
             walk.violated = Some(depth);
             break;
         }
@@ -182,12 +180,12 @@ fn walk(
             None => choose(&choices, &urn, &mut draws),
         };
         urn[usize::from(choices[nth].step.agent)] += 1;
-        let taken = worker.take(&state, &choices[nth]);
-        if let Some(violation) = &taken.violation {
+        let number = worker.take(&choices[nth]);
+        if let Some(violation) = &worker.taken(number).violation {
             walk.violated = ends(violation.code).then_some(depth);
             break;
         }
-        print = taken.apply(&state, print, &mut next);
+        print = worker.after(number, print, &mut next);
         std::mem::swap(&mut state, &mut next);
     }
     walk

@@ -136,6 +136,7 @@ impl Level {
 struct Desk<'a> {
     worker: Worker<'a>,
     choices: Vec<Choice>,
+    taken: Vec<usize>,
     next: Vec<u32>,
 }
 
@@ -159,15 +160,13 @@ impl Search<'_> {
         };
         for at in range {
             let index = level.base + at as u32;
-            let state = level.state(at, self.parts.len());
+            let state = level.state(at, self.parts.width());
             let mut choices = std::mem::take(&mut desk.choices);
-            choices.clear();
-            desk.worker.all_choices(state.0, &mut choices);
+            let wrong = desk.worker.turn_to(state.0, &mut choices);
             let places = desk.worker.places(state.0);
             if index > 0 && choices.is_empty() && places.finished() {
                 result.marks.set(Mark::Finished);
             }
-            let wrong = desk.worker.wrong(state.0, &choices);
             if let Some(violation) = wrong
                 && self.note(Seen { state: index, step: None, violation }, &mut result)
             {
@@ -178,12 +177,13 @@ impl Search<'_> {
                 let alone = self.reduction.alone(self.program, &places, &choices);
                 let mut take = |print: u128, numbers: &[u32], step| take(print, numbers, (index, step));
                 let first = alone.map_or(0..choices.len(), |alone| alone..alone + 1);
-                let violations = self.take_steps((index, state), &choices[first.clone()], desk, &mut result, &mut take);
+                let violations =
+                    self.take_steps((index, state.1), &choices[first.clone()], desk, &mut result, &mut take);
                 if alone.is_some() && violations > 0 && result.target.is_none() {
                     // The step ends every run that it is part of. Runs of the others that never take it have no
                     // equivalent among those that do, so that they are not left out.
                     for others in [0..first.start, first.end..choices.len()] {
-                        self.take_steps((index, state), &choices[others], desk, &mut result, &mut take);
+                        self.take_steps((index, state.1), &choices[others], desk, &mut result, &mut take);
                     }
                 }
             }
@@ -192,17 +192,20 @@ impl Search<'_> {
         result
     }
 
-    /// Takes each of the steps from a state. Returns how many violate something.
+    /// Takes each of the steps from the state at hand. Returns how many violate something.
     fn take_steps(
         &self,
-        (index, (state, print)): (u32, (&[u32], u128)),
+        (index, print): (u32, u128),
         choices: &[Choice],
         desk: &mut Desk<'_>,
         result: &mut ChunkResult,
         take: &mut impl FnMut(u128, &[u32], Step),
     ) -> usize {
         let mut violations = 0;
-        for choice in choices {
+        // First all answers, so that the states after these steps are told as much as possible.
+        desk.taken.clear();
+        desk.taken.extend(choices.iter().map(|choice| desk.worker.take(choice)));
+        for (choice, number) in choices.iter().zip(&desk.taken) {
             if result.target.is_some() {
                 break;
             }
@@ -210,11 +213,11 @@ impl Search<'_> {
                 result.ran[usize::from(choice.pc)] = true;
             }
             result.steps += 1;
-            let taken = desk.worker.take(state, choice);
+            let taken = desk.worker.taken(*number);
             result.marks.add(taken.marks);
             match &taken.violation {
                 None => {
-                    let print = taken.apply(state, print, &mut desk.next);
+                    let print = desk.worker.after(*number, print, &mut desk.next);
                     take(print, &desk.next, choice.step);
                 }
                 Some(violation) => {
@@ -251,7 +254,7 @@ impl Search<'_> {
 /// When the case cannot start.
 pub fn explore(program: &Program, options: &Options<'_>) -> Result<Outcome, StartError> {
     let start = World::start(program)?;
-    let parts = Parts::new(&start);
+    let parts = Parts::new(program, &start);
     let target = match program.expect {
         Expect::Unreachable => None,
         Expect::Reachable(code) => Some(code),
@@ -262,8 +265,11 @@ pub fn explore(program: &Program, options: &Options<'_>) -> Result<Outcome, Star
     shards[shard_of(print)].known.insert(print);
     let mut parents: Vec<(u32, Step)> = vec![(u32::MAX, Step { agent: 0, choice: 0 })];
     let mut level = Level { states: States { numbers, prints: vec![print], from: Vec::new() }, base: 0 };
-    let desk = || Desk { worker: Worker::new(program, &parts, &start), choices: Vec::new(), next: Vec::new() };
-    let desks: Vec<Mutex<Desk<'_>>> = (0..rayon::current_num_threads()).map(|_| Mutex::new(desk())).collect();
+    let desk = |nth| {
+        let worker = Worker::new(program, &parts, &start, nth);
+        Mutex::new(Desk { worker, choices: Vec::new(), taken: Vec::new(), next: Vec::new() })
+    };
+    let desks: Vec<Mutex<Desk<'_>>> = (0..rayon::current_num_threads()).map(desk).collect();
     let mut total = Totals { ran: vec![false; program.code.len()], ..Totals::default() };
     let mut other: Option<Seen> = None;
     let mut depth = 0;
@@ -277,7 +283,7 @@ pub fn explore(program: &Program, options: &Options<'_>) -> Result<Outcome, Star
             options.progress.store(states, Ordering::Relaxed);
             // A state that is kept has a fingerprint in a table that may be half empty, a parent and a step; in a level,
             // the number of each part and the fingerprint again.
-            let in_levels = (level.states.len() + next) as u64 * (parts.len() as u64 * 4 + 24);
+            let in_levels = (level.states.len() + next) as u64 * (parts.width() as u64 * 4 + 24);
             let stored = in_levels + states * 48 + parts.stored();
             limit = if states > options.limit_states {
                 Some(Limit::States(options.limit_states))
@@ -378,7 +384,7 @@ fn expand_block(
     shards.par_iter_mut().enumerate().for_each(|(at, shard)| {
         for result in &results {
             let found = &result.found[at];
-            for (nth, numbers) in found.numbers.chunks_exact(search.parts.len()).enumerate() {
+            for (nth, numbers) in found.numbers.chunks_exact(search.parts.width()).enumerate() {
                 shard.take_in(found.prints[nth], numbers, found.from[nth]);
             }
         }
