@@ -45,10 +45,10 @@ fn every_case_of_the_corpus_comes_out_the_same() {
 
 #[test]
 fn a_large_space_comes_out_the_same() {
-    let large = parse("large", &large::large(4));
+    let large = parse("large", &large::large(5));
     let first = with_workers(1, &large.cases[0]);
     assert_eq!(first.verdict, Verdict::Unreachable);
-    assert!(first.states > 100_000, "only {} states", first.states);
+    assert!(first.states > 200_000, "only {} states", first.states);
     for workers in [2, 4] {
         assert_eq!(with_workers(workers, &large.cases[0]), first, "with {workers} workers");
     }

@@ -52,7 +52,8 @@ impl World {
             }
             let logical: SmallVec<[LogicalPage; 8]> = ids.iter().map(|id| LogicalPage(id.id.into())).collect();
             if let Err(error) = state.arena.bind(BandId(band), &logical) {
-                return Err(invariants::check::refused(program, &format!("binding is refused: {error}")));
+                let name = program.band_name(arena, band);
+                return Err(invariants::check::refused(program, &format!("a binding in {name} is refused: {error}")));
             }
             for id in &logical {
                 let at = state.id_at(band, id.0 as u8);
