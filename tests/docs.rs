@@ -101,6 +101,11 @@ fn explorers() {
 }
 
 #[test]
+fn patterns() {
+    check("docs/patterns.md");
+}
+
+#[test]
 fn litmus_tutorial() {
     check("docs/litmus.md");
     let text = std::fs::read_to_string(root().join("docs/litmus.md")).expect("the tutorial is there");
