@@ -91,7 +91,7 @@ fn wrong(message: String) -> String {
 }
 
 /// Seeds from the text of `--seeds`.
-fn seeds(text: &str, open_end: bool) -> Result<Range<u64>, String> {
+pub fn seeds(text: &str, open_end: bool) -> Result<Range<u64>, String> {
     let explain = "write `--seeds A..B` with A < B, or a git commit hash of 7 to 40 digits";
     let range = if let Some((from, to)) = text.split_once("..") {
         let number = |text: &str| text.trim().parse::<u64>().ok();
@@ -110,7 +110,7 @@ fn seeds(text: &str, open_end: bool) -> Result<Range<u64>, String> {
     Ok(if open_end { range.start..u64::MAX - SCHEDULES } else { range })
 }
 
-fn time(text: &str) -> Result<Duration, String> {
+pub fn time(text: &str) -> Result<Duration, String> {
     let split = text.len() - text.bytes().rev().take_while(u8::is_ascii_alphabetic).count();
     let (number, unit) = text.split_at(split);
     let scale = match unit {

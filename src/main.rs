@@ -4,6 +4,7 @@ mod ablate;
 mod check;
 mod compare;
 mod config;
+mod conform;
 mod corpus;
 mod estimate;
 mod explorers;
@@ -102,6 +103,8 @@ enum Command {
         #[arg(long, value_enum, default_value_t = Format::Text)]
         format: Format,
     },
+    /// Compare a foreign allocator with core, operation by operation.
+    Conform(conform::Args),
     /// Run the thread-safe shell under loom and shuttle, beside the protocol that SGLang ships.
     Models {
         /// Only models whose name contains this.
@@ -180,6 +183,7 @@ fn main() -> ExitCode {
             gate::run(&gate::Folders { corpus, config, report }, update, limits, format)
         }
         Command::Config { file, baseline, format } => config::run(&file, baseline.as_deref(), format),
+        Command::Conform(args) => conform::run(&args),
         Command::Models { only, preemptions, iterations, jobs, format } => {
             let cores = std::thread::available_parallelism().map_or(1, usize::from);
             models::run(only, preemptions, iterations, jobs.map_or(cores, usize::from), format)
