@@ -5,12 +5,41 @@ operation ends or waits; those who wait go on in the order in which they began t
 """
 import threading
 import warnings
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 
 import sglang_cpu
 
 warnings.filterwarnings("ignore")
-torch = sglang_cpu.prepare()
+
+
+class Stream:
+    """A stream whose work runs when it is queued."""
+
+    def synchronize(self):
+        pass
+
+
+class StreamEvent:
+    """An event of such a stream."""
+
+    def __init__(self, enable_timing=False):
+        pass
+
+    def record(self, stream=None):
+        pass
+
+    def wait(self, stream=None):
+        pass
+
+    def query(self):
+        return True
+
+    def synchronize(self):
+        pass
+
+
+device = sglang_cpu.Namespace(Stream=Stream, Event=StreamEvent, stream=lambda stream: nullcontext(), __name__="cpu")
+torch = sglang_cpu.prepare(device)
 
 from sglang.srt.mem_cache.pool_host import unified  # noqa: E402
 from sglang.srt.mem_cache.pool_host.base import host_memory_budget_scope  # noqa: E402

@@ -11,6 +11,8 @@ use std::time::Duration;
 
 /// The longest answer that is read.
 const LONGEST: u64 = 16 << 20;
+/// The least time for the first answer: a driver may have a lot to load.
+const GREETING: Duration = Duration::from_secs(120);
 /// How much of what a driver writes to its standard error is kept.
 const STDERR: usize = 2_000;
 
@@ -93,8 +95,10 @@ impl Driver {
                 kept.drain(..surplus);
             }
         });
-        let mut driver = Driver { child, input, lines, stderr, timeout, hello: Hello::default() };
+        let greeting = timeout.max(GREETING);
+        let mut driver = Driver { child, input, lines, stderr, timeout: greeting, hello: Hello::default() };
         driver.hello = driver.exchange(&format!(r#"{{"op":"hello","protocol":{PROTOCOL}}}"#))?;
+        driver.timeout = timeout;
         if driver.hello.protocol != PROTOCOL {
             return Err(Trouble::Rubbish(format!(
                 "it speaks version {} of the protocol, and this is version {PROTOCOL}",

@@ -1,0 +1,144 @@
+#!/usr/bin/env python3
+"""Records the real host arena under threads, and measures what recording costs.
+
+`record_demo.py FILE [STEPS]` writes a trace: a scheduler that allocates, frees and compacts, three threads that lease,
+translate and hand their leases to copies that end later, and a transfer engine. `record_demo.py --cost` prints microseconds
+an operation without and with the recorder, in the same process, alternating.
+"""
+import random
+import sys
+import threading
+import time
+
+import host_arena
+import leasecheck_sglang
+from host_arena import torch
+
+BANDS = [
+    {"name": "full", "envelope": 512, "page_tokens": 2, "grow": "down"},
+    {"name": "swa", "envelope": 128, "page_tokens": 2, "grow": "up"},
+]
+
+
+class Copy:
+    """A completion event that fires a while after it was made."""
+
+    def __init__(self, seconds):
+        self.fired = threading.Event()
+        timer = threading.Timer(seconds, self.fired.set)
+        timer.daemon = True
+        timer.start()
+
+    def query(self):
+        return self.fired.is_set()
+
+    def synchronize(self):
+        self.fired.wait()
+
+
+def workload(arena, steps, seed):
+    """A scheduler and three threads of I/O."""
+    draws, live, lock, over = random.Random(seed), {"full": [], "swa": []}, threading.Lock(), threading.Event()
+
+    def some_page(draws, band):
+        with lock:
+            return draws.choice(live[band]) if live[band] else None
+
+    def io(name, seed):
+        draws = random.Random(seed)
+        while not over.is_set():
+            arena.acquire_layout()
+            for _ in range(draws.randint(1, 3)):
+                band = draws.choice(["full", "swa"])
+                page = some_page(draws, band)
+                if page is not None:
+                    try:
+                        arena.translate_indices(band, torch.tensor([2 * page, 2 * page + 1]))
+                    except AssertionError:
+                        pass  # Freed meanwhile.
+            time.sleep(0.0005)
+            if draws.random() < 0.5:
+                arena.release_layout(Copy(draws.random() * 0.002), name if draws.random() < 0.5 else None)
+            else:
+                arena.release_layout()
+            time.sleep(draws.random() * 0.001)
+
+    threads = [threading.Thread(target=io, args=(f"io{n}", seed + n)) for n in range(3)]
+    for thread in threads:
+        thread.start()
+    for _ in range(steps):
+        band = draws.choice(["full", "swa"])
+        if draws.random() < 0.55:
+            tokens = arena.alloc_many([(band, 2 * draws.randint(1, 4)), ("swa", 2 * draws.randint(0, 4))])
+            if tokens is not None:
+                with lock:
+                    live[band] += (tokens[0][::2] // 2).tolist()
+                    live["swa"] += (tokens[1][::2] // 2).tolist()
+        else:
+            with lock:
+                pages = [live[band].pop(draws.randrange(len(live[band]))) for _ in range(min(3, len(live[band])))]
+            if pages:
+                arena.free(band, torch.tensor([2 * page + at for page in pages for at in (0, 1)]))
+        if draws.random() < 0.1:
+            arena.available_size(band)
+            arena.can_fit_many_then([(band, 4)], [("swa", 2)])
+    over.set()
+    for thread in threads:
+        thread.join()
+
+
+def cost():
+    """Nanoseconds an operation, the best of several rounds."""
+
+    def rounds(arena):
+        tokens = torch.tensor([0, 1])
+        arena.alloc("full", 2)
+
+        def pair():
+            arena.free("swa", arena.alloc("swa", 2))
+
+        def lease():
+            arena.acquire_layout()
+            arena.release_layout()
+
+        return {
+            "alloc + free": (pair, 2),
+            "acquire + release": (lease, 2),
+            "translate_indices": (lambda: arena.translate_indices("full", tokens), 1),
+            "available_size": (lambda: arena.available_size("full"), 1),
+        }
+
+    best = {}
+    for _ in range(5):
+        for recorded in (False, True):
+            if recorded:
+                leasecheck_sglang.record("/dev/null")
+            arena = host_arena.build(32_792, BANDS)
+            for name, (work, operations) in rounds(arena).items():
+                count = 1_000
+                before = time.thread_time_ns()
+                for _ in range(count):
+                    work()
+                spent = (time.thread_time_ns() - before) / count / operations
+                best[name, recorded] = min(best.get((name, recorded), spent), spent)
+            if recorded:
+                leasecheck_sglang.stop()
+    for name in rounds(arena):
+        without, with_ = best[name, False] / 1000, best[name, True] / 1000
+        print(f"{name:<18} {without:7.2f} us, recorded {with_:7.2f} us: {with_ - without:+.2f} us an operation")
+
+
+def main():
+    if sys.argv[1:] == ["--cost"]:
+        cost()
+        return
+    if not sys.argv[1:]:
+        sys.exit(__doc__)
+    leasecheck_sglang.record(sys.argv[1])
+    arena = host_arena.build(32_792, BANDS)
+    workload(arena, int(sys.argv[2]) if len(sys.argv) > 2 else 400, seed=7)
+    print(f"{leasecheck_sglang.stop()} lines")
+
+
+if __name__ == "__main__":
+    main()
