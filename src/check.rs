@@ -1,9 +1,10 @@
 //! `leasecheck check`: settles the claims of litmus files.
 
+use crate::pictures::Pictures;
 use crate::progress::{Progress, now};
-use crate::{BUDGET, FAILED, Format, Limits, OK, WRONG, corpus, print};
+use crate::{BUDGET, FAILED, Limits, OK, Verdicts, WRONG, corpus, print};
 use leasecheck_reports::model::{CaseReport, FileError, Report, VERSION, case_report};
-use leasecheck_reports::{json, junit, markdown, text};
+use leasecheck_reports::{github, json, junit, markdown, sarif, text};
 use leasecheck_sim::explore::{Options, check, explore};
 use leasecheck_sim::litmus::LitmusFile;
 use leasecheck_sim::verdict::Outcome;
@@ -110,11 +111,13 @@ fn finish(
 }
 
 /// Writes results in one of the formats for machines.
-pub fn write(settled: &Settled, checks: &[(String, Result<(), String>)], format: Format) {
+pub fn write(settled: &Settled, checks: &[(String, Result<(), String>)], format: Verdicts) {
     let text = match format {
-        Format::Markdown => Ok(markdown::render(&settled.report, checks)),
-        Format::Junit => junit::render(&settled.report, checks, &settled.seconds),
-        Format::Json | Format::Text => json::render(&settled.report).map_err(|error| error.to_string()),
+        Verdicts::Markdown => Ok(markdown::render(&settled.report, checks)),
+        Verdicts::Junit => junit::render(&settled.report, checks, &settled.seconds),
+        Verdicts::Sarif => sarif::render(&settled.report, checks),
+        Verdicts::Github => Ok(github::render(&settled.report, checks)),
+        Verdicts::Json | Verdicts::Text => json::render(&settled.report).map_err(|error| error.to_string()),
     };
     match text {
         Ok(text) => print(&text),
@@ -133,7 +136,13 @@ pub fn code(report: &Report) -> u8 {
     if report.cases.iter().any(|case| case.standing == "unknown") { BUDGET } else { OK }
 }
 
-pub fn run(files: &[PathBuf], case: Option<&str>, full: bool, limits: Limits, format: Format) -> u8 {
+pub fn run(
+    files: &[PathBuf],
+    case: Option<&str>,
+    full: bool,
+    limits: Limits,
+    (pictures, format): (&Pictures, Verdicts),
+) -> u8 {
     if let Err(message) = workers(limits) {
         eprintln!("{message}");
         return WRONG;
@@ -141,13 +150,17 @@ pub fn run(files: &[PathBuf], case: Option<&str>, full: bool, limits: Limits, fo
     let progress = Progress::start(limits.limit_seconds);
     let settled = settle(files, case, full, limits, &progress);
     progress.end();
-    if format == Format::Text {
+    if format == Verdicts::Text {
         settled.report.cases.iter().for_each(|case| print(&text::case(case)));
     } else {
         write(&settled, &[], format);
     }
     for error in &settled.report.errors {
         eprintln!("{}", error.message);
+    }
+    if let Err(message) = pictures.write(&settled.report.cases) {
+        eprintln!("{message}");
+        return WRONG;
     }
     code(&settled.report)
 }

@@ -7,7 +7,7 @@
 
 use crate::check::{Settled, code, settle, workers, write};
 use crate::progress::{Progress, now};
-use crate::{FAILED, Format, Limits, OK, WRONG, config, corpus, models, print};
+use crate::{FAILED, Limits, OK, Verdicts, WRONG, config, corpus, models, print};
 use leasecheck_core::Rule;
 use leasecheck_reports::model::Report;
 use leasecheck_reports::{json, junit, markdown, table};
@@ -138,7 +138,7 @@ fn modelled(limits: Limits, progress: &Progress) -> (Vec<Check>, models::Modelle
     (modelled.report.rows.iter().map(one).collect(), modelled)
 }
 
-pub fn run(folders: &Folders, update: bool, limits: Limits, format: Format) -> u8 {
+pub fn run(folders: &Folders, update: bool, limits: Limits, format: Verdicts) -> u8 {
     let folder = &folders.corpus;
     let files: Vec<PathBuf> = match corpus::files(folder).and_then(|files| workers(limits).map(|()| files)) {
         Ok(files) => files,
@@ -172,7 +172,7 @@ pub fn run(folders: &Folders, update: bool, limits: Limits, format: Format) -> u
         eprintln!("{message}");
         return WRONG;
     }
-    if format == Format::Text {
+    if format == Verdicts::Text {
         print(&summary(&settled, &models, &checks, started.elapsed().as_secs_f64()));
     } else {
         write(&settled, &checks, format);

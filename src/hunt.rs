@@ -4,6 +4,7 @@
 //! litmus file for each find. It is complete after every save, so that a campaign that was stopped in any way can be
 //! resumed or merged.
 
+use crate::pictures::Pictures;
 use crate::progress::{Progress, now};
 use crate::{BUDGET, FAILED, Format, OK, WRONG, check, print};
 use leasecheck_core::Rule;
@@ -439,8 +440,8 @@ pub fn is_token(text: &str) -> bool {
 }
 
 /// Shows the run that a token of a campaign stands for: its program, then its steps.
-pub fn replay(text: &str, format: Format) -> u8 {
-    match replayed(text, format) {
+pub fn replay(text: &str, pictures: &Pictures, format: Format) -> u8 {
+    match replayed(text, pictures, format) {
         Ok(code) => code,
         Err(message) => {
             eprintln!("{message}");
@@ -449,7 +450,7 @@ pub fn replay(text: &str, format: Format) -> u8 {
     }
 }
 
-fn replayed(text: &str, format: Format) -> Result<u8, String> {
+fn replayed(text: &str, pictures: &Pictures, format: Format) -> Result<u8, String> {
     let token: RunToken = text.parse().map_err(wrong)?;
     let ready = prepare(&token.settings, token.seed).map_err(wrong)?;
     let mut runner = Runner::default();
@@ -468,6 +469,8 @@ fn replayed(text: &str, format: Format) -> Result<u8, String> {
             print(&format!("{program}\n{}\n", leasecheck_reports::text::run(&report)));
         }
     }
+    let about = ("a hunt", "a random program that the hunt has drawn");
+    pictures.write(&[leasecheck_reports::model::replayed(&ready.program, about, text, report)])?;
     Ok(if run.violation.is_some() { FAILED } else { OK })
 }
 

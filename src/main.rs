@@ -13,6 +13,7 @@ mod hunt;
 mod list;
 mod models;
 mod needed;
+mod pictures;
 mod progress;
 mod replay;
 mod why;
@@ -55,9 +56,11 @@ enum Command {
         full: bool,
         #[command(flatten)]
         limits: Limits,
+        #[command(flatten)]
+        pictures: pictures::Pictures,
         /// How results are written to the standard output.
-        #[arg(long, value_enum, default_value_t = Format::Text)]
-        format: Format,
+        #[arg(long, value_enum, default_value_t = Verdicts::Text)]
+        format: Verdicts,
     },
     /// Settle the whole corpus and everything else that must hold.
     Gate {
@@ -67,7 +70,7 @@ enum Command {
         /// Folder of the gate files.
         #[arg(long, value_name = "DIR", default_value = "tests/config")]
         config: PathBuf,
-        /// Write `report.json`, `report.md` and `junit.xml` into this folder.
+        /// Write `index.html`, `report.json`, `report.md`, `junit.xml` and `report.sarif` into this folder.
         #[arg(long, value_name = "DIR")]
         report: Option<PathBuf>,
         /// Write the verdicts and state counts of this run as the corpus's golden values.
@@ -76,8 +79,8 @@ enum Command {
         #[command(flatten)]
         limits: Limits,
         /// How results are written to the standard output.
-        #[arg(long, value_enum, default_value_t = Format::Text)]
-        format: Format,
+        #[arg(long, value_enum, default_value_t = Verdicts::Text)]
+        format: Verdicts,
     },
     /// Show the run that a token stands for.
     Replay {
@@ -88,6 +91,8 @@ enum Command {
         /// Folder of the corpus.
         #[arg(long, value_name = "DIR", default_value = "tests/litmus")]
         corpus: PathBuf,
+        #[command(flatten)]
+        pictures: pictures::Pictures,
         /// How the run is written to the standard output.
         #[arg(long, value_enum, default_value_t = Format::Text)]
         format: Format,
@@ -161,6 +166,23 @@ struct Limits {
     jobs: Option<u16>,
 }
 
+/// Formats for the verdicts of claims.
+#[derive(ValueEnum, Clone, Copy, PartialEq, Eq)]
+enum Verdicts {
+    /// For people.
+    Text,
+    /// The versioned data model; `leasecheck list schema` is its schema.
+    Json,
+    /// For a review comment.
+    Markdown,
+    /// JUnit XML, for a CI.
+    Junit,
+    /// SARIF 2.1.0, for code scanning.
+    Sarif,
+    /// Annotations of a GitHub workflow.
+    Github,
+}
+
 #[derive(ValueEnum, Clone, Copy, PartialEq, Eq)]
 enum Format {
     /// For people.
@@ -176,8 +198,8 @@ enum Format {
 fn main() -> ExitCode {
     let cli = Cli::parse();
     let code = match cli.command {
-        Command::Check { files, case, full, limits, format } => {
-            check::run(&files, case.as_deref(), full, limits, format)
+        Command::Check { files, case, full, limits, pictures, format } => {
+            check::run(&files, case.as_deref(), full, limits, (&pictures, format))
         }
         Command::Gate { corpus, config, report, update, limits, format } => {
             gate::run(&gate::Folders { corpus, config, report }, update, limits, format)
@@ -189,8 +211,12 @@ fn main() -> ExitCode {
             models::run(only, preemptions, iterations, jobs.map_or(cores, usize::from), format)
         }
         Command::Replay { token, format, .. } if token.starts_with("m1.") => models::replay(&token, format),
-        Command::Replay { token, format, .. } if hunt::is_token(&token) => hunt::replay(&token, format),
-        Command::Replay { token, file, corpus, format } => replay::run(&token, file.as_deref(), &corpus, format),
+        Command::Replay { token, pictures, format, .. } if hunt::is_token(&token) => {
+            hunt::replay(&token, &pictures, format)
+        }
+        Command::Replay { token, file, corpus, pictures, format } => {
+            replay::run(&token, file.as_deref(), &corpus, (&pictures, format))
+        }
         Command::Hunt(args) => hunt::run(&args),
         Command::Merge { folders, out } => hunt::merge(&folders, out.as_deref()),
         Command::Explorers(command) => explorers::run(command),

@@ -1,5 +1,6 @@
 //! `leasecheck replay`: shows the run that a token stands for.
 
+use crate::pictures::Pictures;
 use crate::{FAILED, Format, OK, WRONG, check, corpus, print};
 use leasecheck_reports::{model, text};
 use leasecheck_sim::explore::{Token, replay};
@@ -26,7 +27,7 @@ pub fn find(token: &Token, file: Option<&Path>, folder: &Path) -> Result<(Litmus
     })
 }
 
-pub fn run(token: &str, file: Option<&Path>, folder: &Path, format: Format) -> u8 {
+pub fn run(token: &str, file: Option<&Path>, folder: &Path, (pictures, format): (&Pictures, Format)) -> u8 {
     let token: Token = match token.parse() {
         Ok(token) => token,
         Err(error) => {
@@ -63,6 +64,12 @@ pub fn run(token: &str, file: Option<&Path>, folder: &Path, format: Format) -> u
             Ok(text) => print(&(text + "\n")),
             Err(error) => eprintln!("error: the run cannot be written: {error}"),
         },
+    }
+    let shown = path.display().to_string();
+    let case = model::replayed(program, (&file.source, &file.claim), &shown, report);
+    if let Err(message) = pictures.write(&[case]) {
+        eprintln!("{message}");
+        return WRONG;
     }
     if replayed.violation.is_some() { FAILED } else { OK }
 }

@@ -1,6 +1,7 @@
 //! JUnit XML: a suite for each claim, a test for each case.
 
 use crate::model::Report;
+use crate::plain::plain;
 use crate::text;
 use quick_junit::{NonSuccessKind, TestCase, TestCaseStatus, TestSuite};
 use std::time::Duration;
@@ -17,18 +18,19 @@ pub fn render(report: &Report, checks: &[(String, Result<(), String>)], seconds:
         if case.standing != "as claimed" {
             status = TestCaseStatus::non_success(NonSuccessKind::Failure);
             status
-                .set_message(format!("expected {}, but {}", case.expected, case.why))
+                .set_message(plain(&format!("expected {}, but {}", case.expected, case.why)))
                 .set_description(text::case(case));
         }
-        let mut test = TestCase::new(case.case.clone(), status);
-        test.set_classname(case.claim.clone());
+        let mut test = TestCase::new(plain(&case.case), status);
+        let claim = plain(&case.claim);
+        test.set_classname(claim.clone());
         test.set_time(Duration::from_secs_f64(seconds.get(nth).copied().unwrap_or(0.0)));
-        match suites.last_mut().filter(|suite| suite.name.as_str() == case.claim) {
+        match suites.last_mut().filter(|suite| suite.name.as_str() == claim) {
             Some(suite) => {
                 suite.add_test_case(test);
             }
             None => {
-                let mut suite = TestSuite::new(case.claim.clone());
+                let mut suite = TestSuite::new(claim);
                 suite.add_test_case(test);
                 suites.push(suite);
             }
@@ -37,8 +39,8 @@ pub fn render(report: &Report, checks: &[(String, Result<(), String>)], seconds:
     let mut suite = suite("gate", checks);
     for error in &report.errors {
         let mut status = TestCaseStatus::non_success(NonSuccessKind::Error);
-        status.set_message(error.message.clone());
-        suite.add_test_case(TestCase::new(error.file.clone(), status));
+        status.set_message(lines(&error.message));
+        suite.add_test_case(TestCase::new(plain(&error.file), status));
     }
     suites.push(suite);
     junit.add_test_suites(suites);
@@ -51,9 +53,9 @@ fn suite(name: &str, checks: &[(String, Result<(), String>)]) -> TestSuite {
         let mut status = TestCaseStatus::success();
         if let Err(why) = result {
             status = TestCaseStatus::non_success(NonSuccessKind::Failure);
-            status.set_message(why.clone());
+            status.set_message(lines(why));
         }
-        suite.add_test_case(TestCase::new(name.clone(), status));
+        suite.add_test_case(TestCase::new(plain(name), status));
     }
     suite
 }
@@ -66,4 +68,9 @@ pub fn checks(name: &str, checks: &[(String, Result<(), String>)]) -> Result<Str
     let mut junit = quick_junit::Report::new(name);
     junit.add_test_suite(suite(name, checks));
     junit.to_string().map_err(|error| error.to_string())
+}
+
+/// A text of several lines, each of them as it may be shown.
+fn lines(text: &str) -> String {
+    text.lines().map(plain).collect::<Vec<_>>().join("\n")
 }

@@ -4,6 +4,7 @@
 //! `▒` while an event does that a lease was handed off to.
 
 use crate::model::CounterexampleReport;
+use crate::plain::plain;
 use unicode_width::UnicodeWidthStr;
 
 /// The widest a lane gets; longer texts are cut.
@@ -25,11 +26,6 @@ fn cut(text: &str, width: usize) -> String {
 
 pub(crate) fn pad(text: &str, width: usize) -> String {
     format!("{text}{}", " ".repeat(width.saturating_sub(text.width())))
-}
-
-/// Control characters would break the lines apart, or do worse to a terminal.
-pub(crate) fn plain(text: &str) -> String {
-    text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect()
 }
 
 /// The lanes of a run.

@@ -1,18 +1,21 @@
 //! The data model that every renderer starts from. It holds nothing that differs from run to run.
 
+use crate::picture::{self, ChangeReport, HoldReport, LeftReport, LineReport, MissingReport, MoveReport, OrderReport, TouchReport};
 use leasecheck_sim::explore::Token;
-use leasecheck_sim::explore::replay::{Misfit, Picture, Place, RowKind, Run, run};
+use leasecheck_sim::explore::picture::{Hold, HoldKind};
+use leasecheck_sim::explore::replay::{Misfit, Picture, Place, Row, RowKind, Run, run};
 use leasecheck_sim::litmus::LitmusFile;
 use leasecheck_sim::program::{Expect, Program};
 use leasecheck_sim::verdict::{Limit, Outcome, Standing, Verdict};
 use leasecheck_sim::world::Note;
+use schemars::JsonSchema;
 use serde::Serialize;
 
 /// Version of the JSON form. It changes when a field changes its meaning or goes away.
 pub const VERSION: u32 = 1;
 
 /// Results of a run of the tool.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct Report {
     /// Version of this form.
     pub version: u32,
@@ -23,7 +26,7 @@ pub struct Report {
 }
 
 /// A file that could not be used.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct FileError {
     /// Path as given.
     pub file: String,
@@ -32,7 +35,7 @@ pub struct FileError {
 }
 
 /// One case and its verdict.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct CaseReport {
     /// Name of the claim.
     pub claim: String,
@@ -40,6 +43,8 @@ pub struct CaseReport {
     pub case: String,
     /// Path of the litmus file, as given.
     pub file: String,
+    /// Line of the case's first step in the litmus file, 0 if it has none.
+    pub line: u32,
     /// Where the report stands that the claim comes from.
     pub source: String,
     /// The claim, in a sentence.
@@ -73,7 +78,7 @@ pub struct CaseReport {
 }
 
 /// A run that violates an invariant.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct CounterexampleReport {
     /// The invariant.
     pub code: String,
@@ -83,12 +88,28 @@ pub struct CounterexampleReport {
     pub because: Vec<String>,
     /// Whether no shorter run exists.
     pub shortest: bool,
+    /// The happens-before edge that is missing, where the violation is about one.
+    pub missing: Option<MissingReport>,
     /// Names of the agents, in the order of their numbers.
     pub agents: Vec<String>,
+    /// What each agent is: `thread`, `stream`, `rdma` or `finally`.
+    pub kinds: Vec<&'static str>,
     /// The steps.
     pub rows: Vec<RowReport>,
+    /// What was still to be done when the run ended.
+    pub left: Vec<LeftReport>,
+    /// Who held layouts still, and how long.
+    pub holds: Vec<HoldReport>,
+    /// What carried order from one agent's step to another's.
+    pub orders: Vec<OrderReport>,
     /// Arenas at the start and when the last step begins.
     pub arenas: Vec<ArenaReport>,
+    /// The program of the case.
+    pub program: Vec<LineReport>,
+    /// Rules that are off.
+    pub rules_off: Vec<String>,
+    /// Assumptions that were dropped.
+    pub assumptions_off: Vec<String>,
     /// The token that replays it.
     pub token: String,
     /// The command that replays it.
@@ -96,7 +117,7 @@ pub struct CounterexampleReport {
 }
 
 /// One step of a run.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct RowReport {
     /// Number of the agent that takes it.
     pub agent: u8,
@@ -112,22 +133,36 @@ pub struct RowReport {
     pub notes: Vec<String>,
     /// Per arena: what holds its layout after the step: `lease`, `event`, or nothing.
     pub held: Vec<Option<&'static str>>,
+    /// The step that queued what this one runs, from 1.
+    pub queued: Option<usize>,
+    /// Bytes that it touched.
+    pub touched: Vec<TouchReport>,
+    /// Pages that it moved.
+    pub moves: Vec<MoveReport>,
+    /// Pages that are something else afterwards.
+    pub changes: Vec<ChangeReport>,
 }
 
 /// An arena before and after.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct ArenaReport {
     /// Its name.
     pub name: String,
+    /// Its size, in bytes.
+    pub bytes: u64,
     /// The bands.
     pub bands: Vec<BandReport>,
 }
 
 /// A band before and after: per page `sink`, `hole`, `pending`, `free`, or the id of a live page.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct BandReport {
     /// Its name.
     pub name: String,
+    /// Bytes of a page: page `p` is at `p` times this.
+    pub envelope: u64,
+    /// The end that it grows away from: `up` from byte 0, `down` from the top.
+    pub grow: &'static str,
     /// At the start of the case.
     pub before: Vec<String>,
     /// When the last step begins.
@@ -174,6 +209,7 @@ pub fn case_report(file: &LitmusFile, path: &str, case: usize, outcome: &Outcome
         claim: file.name.clone(),
         case: program.name.1.clone(),
         file: path.to_owned(),
+        line: program.code.iter().map(|instr| instr.line).min().unwrap_or(0),
         source: file.source.clone(),
         statement: file.claim.clone(),
         expected: expected(program),
@@ -190,6 +226,39 @@ pub fn case_report(file: &LitmusFile, path: &str, case: usize, outcome: &Outcome
         also: outcome.also.iter().map(|code| code.name().to_owned()).collect(),
         counterexample,
     })
+}
+
+/// Makes the report of a run that was replayed, not searched for: it says nothing about other runs.
+#[must_use]
+pub fn replayed(
+    program: &Program,
+    (source, statement): (&str, &str),
+    path: &str,
+    run: CounterexampleReport,
+) -> CaseReport {
+    let violated = !run.code.is_empty();
+    CaseReport {
+        claim: program.name.0.clone(),
+        case: program.name.1.clone(),
+        file: path.to_owned(),
+        line: program.code.iter().map(|instr| instr.line).min().unwrap_or(0),
+        source: source.to_owned(),
+        statement: statement.to_owned(),
+        expected: expected(program),
+        verdict: if violated { "reachable" } else { "replayed" }.to_owned(),
+        standing: if violated && expected(program) == format!("reachable: {}", run.code) { "as claimed" } else { "unknown" }
+            .to_owned(),
+        why: "one run was replayed, and says nothing about others".to_owned(),
+        states: 0,
+        steps: run.rows.len() as u64,
+        depth: 0,
+        reduced: false,
+        rules_off: run.rules_off.clone(),
+        assumptions_off: run.assumptions_off.clone(),
+        marks: Vec::new(),
+        also: Vec::new(),
+        counterexample: Some(run),
+    }
 }
 
 fn why(program: &Program, outcome: &Outcome) -> String {
@@ -240,7 +309,7 @@ fn why(program: &Program, outcome: &Outcome) -> String {
     }
 }
 
-fn place(place: Place) -> String {
+pub(crate) fn place(place: Place) -> String {
     match place {
         Place::Sink => "sink".to_owned(),
         Place::Live(id) => id.to_string(),
@@ -268,50 +337,10 @@ pub(crate) fn replay(token: &Token, path: &str) -> String {
 /// Makes the report of a run of the case in the file at `path`.
 #[must_use]
 pub fn counterexample(program: &Program, run: &Run, token: &Token, path: &str, shortest: bool) -> CounterexampleReport {
-    let mut leases = vec![0_u32; program.arenas.len()];
-    let mut events: Vec<Vec<u8>> = vec![Vec::new(); program.arenas.len()];
-    let mut rows = Vec::new();
-    for row in &run.rows {
-        let mut notes = Vec::new();
-        for note in &row.notes {
-            match note {
-                Note::Leased(arena) => leases[usize::from(*arena)] += 1,
-                Note::Released(arena) => leases[usize::from(*arena)] = leases[usize::from(*arena)].saturating_sub(1),
-                Note::HandedOff(arena, event) => {
-                    leases[usize::from(*arena)] = leases[usize::from(*arena)].saturating_sub(1);
-                    events[usize::from(*arena)].push(*event);
-                }
-                Note::Completed(event) => events.iter_mut().for_each(|events| events.retain(|other| other != event)),
-                Note::Moved { arena, band, id, from, to } => {
-                    notes.push(format!("page {id} of {} moves from {from} to {to}", program.band_name(*arena, *band)));
-                }
-                Note::Said(text) => notes.push(text.clone()),
-                _ => {}
-            }
-        }
-        let held = leases.iter().zip(&events).map(|(leases, events)| match (leases, events.is_empty()) {
-            (0, true) => None,
-            (0, false) => Some("event"),
-            _ => Some("lease"),
-        });
-        let (kind, queue) = match row.kind {
-            RowKind::Host => ("host", None),
-            RowKind::Queued(queue) => ("queued", Some(queue)),
-            RowKind::Run => ("run", None),
-        };
-        let held = held.collect();
-        rows.push(RowReport {
-            agent: row.step.agent,
-            kind,
-            queue,
-            text: row.text.clone(),
-            line: row.line,
-            notes,
-            held,
-        });
-    }
+    let rows = run.rows.iter().enumerate().map(|(at, row)| row_report(program, run, at, row)).collect();
     let pictured = |before: &Picture, after: &Picture, at: usize| ArenaReport {
         name: program.arenas[at].name.clone(),
+        bytes: program.arenas[at].config.bytes,
         bands: before
             .bands
             .iter()
@@ -319,6 +348,8 @@ pub fn counterexample(program: &Program, run: &Run, token: &Token, path: &str, s
             .zip(&program.arenas[at].config.bands)
             .map(|((before, after), band)| BandReport {
                 name: band.name.clone(),
+                envelope: band.envelope,
+                grow: picture::grow(band.grow),
                 before: before.iter().copied().map(place).collect(),
                 after: after.iter().copied().map(place).collect(),
             })
@@ -330,10 +361,55 @@ pub fn counterexample(program: &Program, run: &Run, token: &Token, path: &str, s
         message: run.violation.as_ref().map_or(String::new(), |violation| violation.message.clone()),
         because: run.because.clone(),
         shortest,
+        missing: run.missing.as_ref().map(|missing| picture::missing(program, missing)),
         agents: program.agents.iter().map(|agent| agent.name.clone()).collect(),
+        kinds: program.agents.iter().map(|agent| picture::kind(agent.kind)).collect(),
         rows,
+        left: picture::left(program, run),
+        holds: picture::holds(program, run),
+        orders: picture::orders(program, run),
         arenas: arenas.collect(),
+        program: picture::program(program),
+        rules_off: program.rules.off().map(|rule| rule.name().to_owned()).collect(),
+        assumptions_off: program.assume.off().map(|assumption| assumption.name().to_owned()).collect(),
         token: token.to_string(),
         replay: replay(token, path),
+    }
+}
+
+fn row_report(program: &Program, run: &Run, at: usize, row: &Row) -> RowReport {
+    let mut notes = Vec::new();
+    for note in &row.notes {
+        match note {
+            Note::Moved { arena, band, id, from, to } => {
+                notes.push(format!("page {id} of {} moves from {from} to {to}", program.band_name(*arena, *band)));
+            }
+            Note::Said(text) => notes.push(text.clone()),
+            _ => {}
+        }
+    }
+    let held = (0..program.arenas.len()).map(|arena| {
+        let now = |hold: &&Hold| usize::from(hold.arena) == arena && hold.from <= at && hold.to.is_none_or(|to| to > at);
+        let kinds = || run.holds.iter().filter(now).map(|hold| hold.kind);
+        let leased = kinds().any(|kind| kind == HoldKind::Lease).then_some("lease");
+        leased.or_else(|| kinds().any(|kind| matches!(kind, HoldKind::Event(_))).then_some("event"))
+    });
+    let (kind, queue) = match row.kind {
+        RowKind::Host => ("host", None),
+        RowKind::Queued(queue) => ("queued", Some(queue)),
+        RowKind::Run => ("run", None),
+    };
+    RowReport {
+        agent: row.step.agent,
+        kind,
+        queue,
+        text: row.text.clone(),
+        line: row.line,
+        notes,
+        held: held.collect(),
+        queued: row.queued_at.map(|queued| queued + 1),
+        touched: picture::touched(program, row),
+        moves: picture::moves(row),
+        changes: picture::changes(row),
     }
 }

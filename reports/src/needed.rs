@@ -1,6 +1,7 @@
 //! Which guards a case needs: the report of `leasecheck needed`.
 
-use crate::lanes::{self, pad, plain};
+use crate::lanes::{self, pad};
+use crate::plain::plain;
 use crate::model::{CounterexampleReport, FileError, RowReport, VERSION, case_report, shell_word};
 use crate::text::plural;
 use leasecheck_sim::explore::needed::{Fate, Tried, What};

@@ -1,6 +1,7 @@
 //! Verdicts as text for a terminal.
 
 use crate::lanes;
+use crate::plain::plain;
 use crate::model::{CaseReport, CounterexampleReport};
 use std::fmt::Write;
 
@@ -26,14 +27,14 @@ pub fn case(report: &CaseReport) -> String {
         }
     };
     // Writing to a string cannot fail.
-    let _ = writeln!(out, "{sign} {} / {}   {}{code}   {size}", report.claim, report.case, report.verdict);
+    let _ = writeln!(out, "{sign} {} / {}   {}{code}   {size}", plain(&report.claim), plain(&report.case), report.verdict);
     for (what, names) in [("rules off", &report.rules_off), ("assumptions dropped", &report.assumptions_off)] {
         if !names.is_empty() {
             let _ = writeln!(out, "  {what}: {}", names.join(", "));
         }
     }
     if !report.why.is_empty() {
-        let _ = writeln!(out, "  expected {}, but {}", report.expected, report.why);
+        let _ = writeln!(out, "  expected {}, but {}", report.expected, plain(&report.why));
     }
     if let Some(found) = &report.counterexample {
         let _ = writeln!(out, "\n{}", run(found));
@@ -50,14 +51,14 @@ pub fn run(found: &CounterexampleReport) -> String {
     if found.code.is_empty() {
         let _ = writeln!(out, "  nothing is violated up to here");
     } else {
-        let _ = writeln!(out, "  {}: {}.", found.code, found.message);
+        let _ = writeln!(out, "  {}: {}.", found.code, plain(&found.message));
     }
     for reason in &found.because {
-        let _ = writeln!(out, "  {reason}");
+        let _ = writeln!(out, "  {}", plain(reason));
     }
     if !found.shortest {
         let _ = writeln!(out, "  (There may be a shorter run.)");
     }
-    let _ = write!(out, "  replay: {}", found.replay);
+    let _ = write!(out, "  replay: {}", plain(&found.replay));
     out
 }

@@ -1,6 +1,7 @@
 //! When a failing run went wrong: the report of `leasecheck why` and its chart.
 
-use crate::lanes::{pad, plain};
+use crate::lanes::pad;
+use crate::plain::plain;
 use crate::model::{VERSION, replay};
 use crate::text::plural;
 use leasecheck_sim::explore::Token;

@@ -1,11 +1,12 @@
 //! Taking a given schedule again, with everything written down: what reports are made of.
 
 use super::clocks::{Clocks, Conflict};
+use super::missing::{Ending, Missing, buffers_read, missing};
+use super::picture::{Change, Hold, Left, Order, Tracker, changes, pictures};
 use crate::invariants::{Code, Violation, deadlock, lost_wakeup, race};
 use crate::marks::Marks;
-use crate::program::{AgentKind, At, END, Op, Program};
+use crate::program::{AgentKind, END, Op, Pc, Program};
 use crate::world::{Effects, LAND, Note, Step, World};
-use leasecheck_core::BandId;
 use std::fmt;
 
 /// How a row of a run came about.
@@ -30,8 +31,14 @@ pub struct Row {
     pub text: String,
     /// Line in the litmus file.
     pub line: u32,
+    /// The instruction, or [`END`] for none.
+    pub pc: Pc,
     /// What happened.
     pub notes: Vec<Note>,
+    /// The row that queued what this one runs.
+    pub queued_at: Option<usize>,
+    /// What became of pages.
+    pub changes: Vec<Change>,
 }
 
 /// One page's place in an arena's picture.
@@ -69,6 +76,14 @@ pub struct Run {
     pub after: Vec<Picture>,
     /// The accesses that nothing orders, as vector clocks see them.
     pub conflicts: Vec<Conflict>,
+    /// Who held a layout still, and how long.
+    pub holds: Vec<Hold>,
+    /// What carried order from one agent to another.
+    pub orders: Vec<Order>,
+    /// What was still to be done when the run ended.
+    pub left: Vec<Left>,
+    /// The order whose absence the violation shows.
+    pub missing: Option<Missing>,
     /// Sentences that say why: earlier rows that matter and the order that is missing.
     pub because: Vec<String>,
 }
@@ -116,6 +131,8 @@ pub fn run(program: &Program, steps: &[Step]) -> Result<Run, Misfit> {
     let mut world = World::start(program).map_err(|_| Misfit { step: 0 })?;
     let before = pictures(program, &world);
     let mut clocks = Clocks::new(program);
+    let mut tracker = Tracker::new(program, &world);
+    let mut pictured = before.clone();
     let mut rows: Vec<Row> = Vec::new();
     let mut violation = None;
     let mut last = world.clone();
@@ -129,6 +146,7 @@ pub fn run(program: &Program, steps: &[Step]) -> Result<Run, Misfit> {
         let mut effects = Effects::logging();
         let (text, pc) = (world.step_text(program, *step), world.step_pc(program, *step).unwrap_or(END));
         let is_queue = program.agents[usize::from(step.agent)].is_queue();
+        let queued_at = if is_queue { tracker.dequeued(*step) } else { None };
         if is_queue && step.choice != LAND {
             clocks.dequeued(step.agent, usize::from(step.choice));
         }
@@ -140,13 +158,22 @@ pub fn run(program: &Program, steps: &[Step]) -> Result<Run, Misfit> {
             let added = world.queued(program, queue as u8).saturating_sub(last.queued(program, queue as u8));
             if !is_queue && added > 0 {
                 clocks.queued(step.agent, queue as u8, added);
+                tracker.queued(nth, queue as u8, added);
             }
         }
         for (slot, (now, then)) in world.threads.iter().zip(last.threads.iter()).enumerate() {
             if now.pc != then.pc && World::thread_slot(program, step.agent) != slot {
                 clocks.released(step.agent, slot as u8);
+                tracker.resumes(nth, slot as u8);
             }
         }
+        if let Some(queued) = queued_at.filter(|_| is_queue && world.landing(program, *step) > last.landing(program, *step)) {
+            tracker.lands_later(step.agent, queued);
+        }
+        tracker.row(program, nth, *step, &notes, &world);
+        let now = pictures(program, &world);
+        let changes = changes(&pictured, &now);
+        pictured = now;
         let queued = notes.iter().find_map(|note| match note {
             Note::Queued(queue) => Some(*queue),
             _ => None,
@@ -157,15 +184,24 @@ pub fn run(program: &Program, steps: &[Step]) -> Result<Run, Misfit> {
             (false, None) => RowKind::Host,
         };
         let line = program.code.get(usize::from(pc)).map_or(0, |instr| instr.line);
-        rows.push(Row { step: *step, kind, text, line, notes });
+        rows.push(Row { step: *step, kind, text, line, pc, notes, queued_at, changes });
     }
-    if violation.is_none() {
+    let by_step = violation.is_some();
+    if !by_step {
         last.clone_from(&world);
         violation = state_violation(program, &world);
     }
+    let left = tracker.left(program, &last, rows.last().map(|row| row.step).filter(|_| by_step));
+    let conflicts = clocks.conflicts().iter().map(|conflict| (conflict.earlier, conflict.later)).collect();
+    let (holds, orders) = (tracker.holds, tracker.orders);
+    let missing = violation.as_ref().and_then(|violation| {
+        let (world, rows) = (&last, rows.as_slice());
+        missing(&Ending { program, world, rows, left: &left, holds: &holds, conflicts, by_step }, violation)
+    });
     let because = violation.as_ref().map(|violation| reasons(program, &last, &rows, violation)).unwrap_or_default();
     let after = pictures(program, &last);
-    Ok(Run { rows, violation, before, after, conflicts: clocks.conflicts().to_vec(), because })
+    let conflicts = clocks.conflicts().to_vec();
+    Ok(Run { rows, violation, before, after, conflicts, holds, orders, left, missing, because })
 }
 
 /// What is wrong with a state itself.
@@ -185,35 +221,6 @@ pub(crate) fn wrong(program: &Program, world: &World, steps: &[Step]) -> Option<
         return None;
     }
     Some(lost_wakeup::check(world, program).unwrap_or_else(|| deadlock::check(world, program)))
-}
-
-fn pictures(program: &Program, world: &World) -> Vec<Picture> {
-    let picture = |(at, state): (usize, &crate::world::ArenaState)| {
-        let bands = program.arenas[at].config.bands.iter().enumerate().map(|(band, _)| {
-            let band = BandId(band as u8);
-            let arena = &state.arena;
-            let (first, span) = (arena.first_page(band).0, arena.span(band));
-            let pending: Vec<u32> = arena.pending(band).map(|(page, _)| page.0).collect();
-            let live: Vec<(u32, u32)> = arena.placements(band).map(|(id, page)| (page.0, id.0)).collect();
-            let inside = |page: u32| match arena.watermark(band) {
-                mark if arena.config().bands[usize::from(band.0)].grow == leasecheck_core::Grow::Up => {
-                    i64::from(page) < mark
-                }
-                mark => i64::from(page) > mark,
-            };
-            (0..arena.pages(band))
-                .map(|page| match live.iter().find(|(at, _)| *at == page) {
-                    Some((_, id)) => Place::Live(*id as u8),
-                    None if page < first => Place::Sink,
-                    None if pending.contains(&page) => Place::Pending,
-                    None if span > 0 && inside(page) => Place::Hole,
-                    None => Place::Outside,
-                })
-                .collect()
-        });
-        Picture { bands: bands.collect() }
-    };
-    world.arenas.iter().enumerate().map(picture).collect()
 }
 
 /// Earlier rows that matter for the violation, and the order that is missing, in sentences.
@@ -273,20 +280,4 @@ fn reasons(program: &Program, last: &World, rows: &[Row], violation: &Violation)
         }
     }
     because
-}
-
-fn buffers_read(op: &Op) -> Vec<u8> {
-    let mut buffers: Vec<u8> = op
-        .operands()
-        .filter_map(|operand| match operand.at {
-            At::Buffer(buffer) => Some(buffer),
-            _ => None,
-        })
-        .collect();
-    match op {
-        Op::ReadBuffer { buffer, .. } => buffers.push(*buffer),
-        Op::CopyBuffer { from, .. } => buffers.push(*from),
-        _ => {}
-    }
-    buffers
 }

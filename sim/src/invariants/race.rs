@@ -20,6 +20,12 @@ pub(crate) fn unexpected_content(program: &Program, operand: &Operand, id: u8, p
 
 /// Two possible next steps whose accesses conflict. Whether the bytes changed hands in between decides the code.
 pub(crate) fn check(world: &World, program: &Program, steps: &[Step]) -> Option<Violation> {
+    let (one, other) = pair(world, program, steps)?;
+    Some(violation(world, program, (one.0, &one.1), (other.0, &other.1)))
+}
+
+/// Two possible next steps and their accesses that conflict.
+pub(crate) fn pair(world: &World, program: &Program, steps: &[Step]) -> Option<((Step, Region), (Step, Region))> {
     let mut regions: SmallVec<[(Step, SmallVec<[Region; 4]>); 8]> = SmallVec::new();
     for step in steps {
         let touched = world.next_regions(program, *step);
@@ -29,7 +35,7 @@ pub(crate) fn check(world: &World, program: &Program, steps: &[Step]) -> Option<
         for (other, theirs) in regions.iter().filter(|(other, _)| other.agent != step.agent) {
             for mine in &touched {
                 if let Some(their) = theirs.iter().find(|their| conflict(mine, their)) {
-                    return Some(violation(world, program, (*step, mine), (*other, their)));
+                    return Some(((*step, *mine), (*other, *their)));
                 }
             }
         }
@@ -49,10 +55,13 @@ fn violation(world: &World, program: &Program, one: (Step, &Region), other: (Ste
         let band = program.band_name(region.arena, region.band);
         format!("{agent}: `{}` {verb} page {} of {band}", world.step_text(program, step), region.id)
     };
-    let state = &world.arenas[usize::from(one.1.arena)];
-    let dead = |region: &Region| !state.alive(region.band, region.id, region.generation());
-    let code = if dead(one.1) || dead(other.1) { Code::EarlyReuse } else { Code::Race };
+    let code = if dead(world, one.1) || dead(world, other.1) { Code::EarlyReuse } else { Code::Race };
     let message = format!("{}, {}, and nothing orders the two", text(other), text(one));
     let page = Some((one.1.arena, one.1.band, one.1.id));
     Violation { code, message, page, other: Some(other.0.agent) }
+}
+
+/// Whether the page that is meant is not live any more.
+pub(crate) fn dead(world: &World, region: &Region) -> bool {
+    !world.arenas[usize::from(region.arena)].alive(region.band, region.id, region.generation())
 }

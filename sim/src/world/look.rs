@@ -39,6 +39,12 @@ impl World {
         }
     }
 
+    /// How many reported transfers of the step's agent have not landed.
+    #[must_use]
+    pub fn landing(&self, program: &Program, step: Step) -> usize {
+        entries(&self.queues[World::queue_slot(program, step.agent) + self.queues.len() / 2]).count()
+    }
+
     /// The bytes that a possible next step would touch.
     #[must_use]
     pub fn next_regions(&self, program: &Program, step: Step) -> SmallVec<[Region; 4]> {
