@@ -9,12 +9,14 @@ use crate::check::{Settled, code, settle, workers, write};
 use crate::progress::{Progress, now};
 use crate::{FAILED, Limits, OK, Verdicts, WRONG, config, corpus, models, print};
 use leasecheck_core::Rule;
+use leasecheck_reports::html::gate::{More, checked, marks};
 use leasecheck_reports::model::Report;
-use leasecheck_reports::{json, junit, markdown, table};
+use leasecheck_reports::{html, json, junit, markdown, sarif, table};
 use leasecheck_sim::explore::ablate::{Answer, ask};
 use leasecheck_sim::explore::{Item, Options};
 use leasecheck_sim::litmus::LitmusFile;
 use rayon::prelude::*;
+use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 
@@ -81,13 +83,58 @@ fn ablate(settled: &Settled, limits: Limits, progress: &Progress) -> Vec<Check> 
     Rule::ALL.par_iter().map(one).collect()
 }
 
-fn write_reports(folder: &Path, settled: &Settled, checks: &[Check]) -> Result<(), String> {
+/// The state counts that were written down, by claim and case.
+fn golden_states(text: &str) -> BTreeMap<(&str, &str), u64> {
+    text.lines().filter_map(golden_line).collect()
+}
+
+fn golden_line(line: &str) -> Option<((&str, &str), u64)> {
+    let mut parts = line.split('\t');
+    let (claim, case, _, states) = (parts.next()?, parts.next()?, parts.next()?, parts.next()?);
+    Some(((claim, case), states.parse().ok()?))
+}
+
+/// The page of the gate.
+fn page(settled: &Settled, golden: &str, checks: &[Check]) -> Result<String, String> {
+    let golden = golden_states(golden);
+    let cases = settled.report.cases.iter().zip(&settled.seconds);
+    let more = cases.map(|(case, seconds)| {
+        let golden = golden.get(&(case.claim.as_str(), case.case.as_str())).copied();
+        More { states: case.states, golden, ms: milliseconds(*seconds) }
+    });
+    let known = ["rule ", "model ", "gate file "];
+    let others: Vec<Check> =
+        checks.iter().filter(|(name, _)| !known.iter().any(|known| name.starts_with(known))).cloned().collect();
+    let sections = vec![
+        checked("Other checks", "", &others),
+        checked("Ablation: every rule switched off must be noticed", "rule ", checks),
+        checked("Models of the thread-safe shell", "model ", checks),
+        checked("Configuration gates", "gate file ", checks),
+        marks(&settled.report),
+    ];
+    html::gate::render(&settled.report, more.collect(), sections)
+}
+
+#[expect(clippy::float_arithmetic, reason = "times are for people; no result depends on them")]
+fn milliseconds(seconds: f64) -> f64 {
+    (seconds * 1e4).round() / 10.0
+}
+
+fn write_reports(folder: &Path, golden: &str, settled: &Settled, checks: &[Check]) -> Result<(), String> {
     let failed =
         |what: &Path, error: &dyn std::fmt::Display| format!("error: {}: cannot be written: {error}", what.display());
     std::fs::create_dir_all(folder).map_err(|error| failed(folder, &error))?;
     let json = json::render(&settled.report).map_err(|error| failed(folder, &error))?;
     let junit = junit::render(&settled.report, checks, &settled.seconds)?;
-    let files = [("report.json", json), ("junit.xml", junit), ("report.md", markdown::render(&settled.report, checks))];
+    let sarif = sarif::render(&settled.report, checks)?;
+    let page = page(settled, golden, checks)?;
+    let files = [
+        ("index.html", page),
+        ("report.sarif", sarif),
+        ("report.json", json),
+        ("junit.xml", junit),
+        ("report.md", markdown::render(&settled.report, checks)),
+    ];
     for (name, text) in files {
         let path = folder.join(name);
         std::fs::write(&path, text).map_err(|error| failed(&path, &error))?;
@@ -152,6 +199,7 @@ pub fn run(folders: &Folders, update: bool, limits: Limits, format: Verdicts) ->
     let settled = settle(&files, None, false, limits, &progress);
     let golden = folder.join(GOLDEN);
     let text = golden_text(&settled.report);
+    let written = std::fs::read_to_string(&golden).unwrap_or_default();
     let mut checks = Vec::new();
     if update {
         if let Err(error) = std::fs::write(&golden, &text) {
@@ -167,7 +215,7 @@ pub fn run(folders: &Folders, update: bool, limits: Limits, format: Verdicts) ->
     checks.extend(rows);
     progress.end();
     if let Some(folder) = &folders.report
-        && let Err(message) = write_reports(folder, &settled, &checks)
+        && let Err(message) = write_reports(folder, &written, &settled, &checks)
     {
         eprintln!("{message}");
         return WRONG;

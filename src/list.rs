@@ -22,6 +22,8 @@ pub enum What {
     Invariants,
     /// Named behaviours, for witnesses.
     Marks,
+    /// The JSON Schema of `check` and `gate` with `--format json`.
+    Schema,
 }
 
 pub fn run(what: What) -> u8 {
@@ -56,6 +58,10 @@ pub fn run(what: What) -> u8 {
                 let _ = writeln!(out, "{}\n    {}", code.name(), code.doc());
             }
         }
+        What::Schema => match leasecheck_reports::schema::text() {
+            Ok(text) => out = text,
+            Err(error) => eprintln!("error: the schema cannot be written: {error}"),
+        },
         What::Marks => {
             for mark in Mark::ALL {
                 let _ = writeln!(out, "{}\n    {}", mark.name(), mark.doc());

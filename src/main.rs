@@ -7,6 +7,7 @@ mod config;
 mod conform;
 mod corpus;
 mod estimate;
+mod explore;
 mod explorers;
 mod gate;
 mod hunt;
@@ -139,6 +140,16 @@ enum Command {
         #[arg(long, value_name = "DIR")]
         out: Option<PathBuf>,
     },
+    /// Walk a claim by hand, in a browser on this machine.
+    Explore {
+        /// The litmus file.
+        file: PathBuf,
+        /// The port on 127.0.0.1; any free one if 0.
+        #[arg(long, value_name = "N", default_value_t = 0)]
+        port: u16,
+        #[command(flatten)]
+        limits: Limits,
+    },
     #[command(flatten)]
     Explorers(explorers::Command),
     /// List the vocabulary: steps, rules, assumptions, invariants, marks.
@@ -219,6 +230,7 @@ fn main() -> ExitCode {
         }
         Command::Hunt(args) => hunt::run(&args),
         Command::Merge { folders, out } => hunt::merge(&folders, out.as_deref()),
+        Command::Explore { file, port, limits } => explore::run(&file, port, limits),
         Command::Explorers(command) => explorers::run(command),
         Command::List { what } => list::run(what),
     };

@@ -1,6 +1,7 @@
 //! What turns results into something a person or a CI reads: one data model, one renderer per file.
 
 pub mod ablate;
+mod charts;
 pub mod compare;
 pub mod estimate;
 pub mod github;

@@ -95,7 +95,8 @@ fn details(case: &CaseReport) -> String {
     let Some(found) = &case.counterexample else {
         if case.standing != "as claimed" {
             // Writing to a string cannot fail.
-            let _ = writeln!(out, "\n## {} / {}\n\n{}\n", escape(&case.claim), escape(&case.case), escape(&case.statement));
+            let _ =
+                writeln!(out, "\n## {} / {}\n\n{}\n", escape(&case.claim), escape(&case.case), escape(&case.statement));
             let _ = writeln!(out, "Expected {}, but {}.", escape(&case.expected), escape(&case.why));
         }
         return out;

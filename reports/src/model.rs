@@ -1,6 +1,8 @@
 //! The data model that every renderer starts from. It holds nothing that differs from run to run.
 
-use crate::picture::{self, ChangeReport, HoldReport, LeftReport, LineReport, MissingReport, MoveReport, OrderReport, TouchReport};
+use crate::picture::{
+    self, ChangeReport, HoldReport, LeftReport, LineReport, MissingReport, MoveReport, OrderReport, TouchReport,
+};
 use leasecheck_sim::explore::Token;
 use leasecheck_sim::explore::picture::{Hold, HoldKind};
 use leasecheck_sim::explore::replay::{Misfit, Picture, Place, Row, RowKind, Run, run};
@@ -246,8 +248,12 @@ pub fn replayed(
         statement: statement.to_owned(),
         expected: expected(program),
         verdict: if violated { "reachable" } else { "replayed" }.to_owned(),
-        standing: if violated && expected(program) == format!("reachable: {}", run.code) { "as claimed" } else { "unknown" }
-            .to_owned(),
+        standing: if violated && expected(program) == format!("reachable: {}", run.code) {
+            "as claimed"
+        } else {
+            "unknown"
+        }
+        .to_owned(),
         why: "one run was replayed, and says nothing about others".to_owned(),
         states: 0,
         steps: run.rows.len() as u64,
@@ -389,7 +395,8 @@ fn row_report(program: &Program, run: &Run, at: usize, row: &Row) -> RowReport {
         }
     }
     let held = (0..program.arenas.len()).map(|arena| {
-        let now = |hold: &&Hold| usize::from(hold.arena) == arena && hold.from <= at && hold.to.is_none_or(|to| to > at);
+        let now =
+            |hold: &&Hold| usize::from(hold.arena) == arena && hold.from <= at && hold.to.is_none_or(|to| to > at);
         let kinds = || run.holds.iter().filter(now).map(|hold| hold.kind);
         let leased = kinds().any(|kind| kind == HoldKind::Lease).then_some("lease");
         leased.or_else(|| kinds().any(|kind| matches!(kind, HoldKind::Event(_))).then_some("event"))

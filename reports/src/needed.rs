@@ -1,8 +1,8 @@
 //! Which guards a case needs: the report of `leasecheck needed`.
 
 use crate::lanes::{self, pad};
-use crate::plain::plain;
 use crate::model::{CounterexampleReport, FileError, RowReport, VERSION, case_report, shell_word};
+use crate::plain::plain;
 use crate::text::plural;
 use leasecheck_sim::explore::needed::{Fate, Tried, What};
 use leasecheck_sim::explore::replay::Misfit;

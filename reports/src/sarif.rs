@@ -25,9 +25,8 @@ const OTHER: [(&str, &str); 4] = [
 /// When the log cannot be written, which no report has.
 pub fn render(report: &Report, checks: &[(String, Result<(), String>)]) -> Result<String, String> {
     let codes = Code::ALL.iter().map(|code| (code.name(), code.doc()));
-    let rules: Vec<Value> = (codes.chain(OTHER))
-        .map(|(id, doc)| json!({ "id": id, "shortDescription": { "text": doc } }))
-        .collect();
+    let rules: Vec<Value> =
+        (codes.chain(OTHER)).map(|(id, doc)| json!({ "id": id, "shortDescription": { "text": doc } })).collect();
     let cases = report.cases.iter().filter(|case| case.standing != "as claimed").map(case);
     let failed = checks.iter().filter_map(|(name, result)| Some((name, result.as_ref().err()?)));
     let failed = failed.map(|(name, why)| {

@@ -256,7 +256,8 @@ impl<'a> Plan<'a> {
                 self.shapes.push(Shape::Line { class: "span", x1: x, y1: from, x2: x, y2: until });
             }
         }
-        for order in run.orders.iter().filter(|order| order.from >= self.first && order.kind == "event") {
+        let first = self.first;
+        for order in run.orders.iter().filter(|order| order.from >= first && order.kind == "event") {
             let (from, to) = (self.point(order.from), self.point(order.to));
             self.arrow("event", from, to);
             self.text("event", (from.0 + to.0) / 2, (from.1 + to.1) / 2 - 4, &order.name);
@@ -267,7 +268,8 @@ impl<'a> Plan<'a> {
     }
 
     fn draw_holds(&mut self, bottom: usize) {
-        for hold in self.run.holds.iter().filter(|hold| hold.to.is_none_or(|to| to >= self.first)) {
+        let (run, first) = (self.run, self.first);
+        for hold in run.holds.iter().filter(|hold| hold.to.is_none_or(|to| to >= first)) {
             let nth = self.held.iter().position(|arena| *arena == hold.arena).unwrap_or(0);
             let y = self.y(hold.from.max(self.first));
             let height = hold.to.map_or(bottom, |to| self.y(to)).saturating_sub(y).max(ROW / 2);
@@ -343,7 +345,8 @@ impl<'a> Plan<'a> {
         let size = usize::try_from(arena.bytes).unwrap_or(usize::MAX).max(1);
         self.text("head", 12, y + 22, &format!("arena {} ({} bytes)", short(&arena.name, 60), arena.bytes));
         y += 30;
-        let end: Vec<Vec<i16>> = arena.bands.iter().enumerate().map(|(band, def)| self.last_state(at, band, def)).collect();
+        let end: Vec<Vec<i16>> =
+            arena.bands.iter().enumerate().map(|(band, def)| self.last_state(at, band, def)).collect();
         let start = arena.bands.iter().map(|band| band.before.iter().map(|word| state(word)).collect()).collect();
         for (when, states) in [("at the start", start), ("at the end", end)] {
             self.text("dim", 12, y + 18, when);

@@ -1,8 +1,8 @@
 //! Verdicts as text for a terminal.
 
 use crate::lanes;
-use crate::plain::plain;
 use crate::model::{CaseReport, CounterexampleReport};
+use crate::plain::plain;
 use std::fmt::Write;
 
 pub(crate) fn plural(count: u64, word: &str) -> String {
@@ -27,7 +27,8 @@ pub fn case(report: &CaseReport) -> String {
         }
     };
     // Writing to a string cannot fail.
-    let _ = writeln!(out, "{sign} {} / {}   {}{code}   {size}", plain(&report.claim), plain(&report.case), report.verdict);
+    let _ =
+        writeln!(out, "{sign} {} / {}   {}{code}   {size}", plain(&report.claim), plain(&report.case), report.verdict);
     for (what, names) in [("rules off", &report.rules_off), ("assumptions dropped", &report.assumptions_off)] {
         if !names.is_empty() {
             let _ = writeln!(out, "  {what}: {}", names.join(", "));

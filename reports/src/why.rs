@@ -1,8 +1,8 @@
 //! When a failing run went wrong: the report of `leasecheck why` and its chart.
 
 use crate::lanes::pad;
-use crate::plain::plain;
 use crate::model::{VERSION, replay};
+use crate::plain::plain;
 use crate::text::plural;
 use leasecheck_sim::explore::Token;
 use leasecheck_sim::explore::replay::{Misfit, RowKind, run};

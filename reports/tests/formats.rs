@@ -189,7 +189,7 @@ fn a_run_of_ten_thousand_steps_is_less_than_a_megabyte() {
     let report = common::settle(&file, "long.toml", 0);
     let run = report.counterexample.as_ref().expect("it is reachable");
     assert!(run.rows.len() >= 10_000, "{} steps", run.rows.len());
-    let page = html::cases(&[report.clone()]).expect("a page");
+    let page = html::cases(std::slice::from_ref(&report)).expect("a page");
     assert!(page.len() < 1 << 20, "{} bytes", page.len());
     let drawing = svg::render(&report, run).expect("a drawing");
     assert!(drawing.len() < 1 << 20 && drawing.contains("earlier steps are left out"), "{} bytes", drawing.len());

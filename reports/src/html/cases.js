@@ -18,10 +18,10 @@ function reason(parent, run) {
     element(box, "p", {}, "Nothing is violated in this run.");
     return;
   }
-  element(box, "p", { class: "message" }, element(null, "b", {}, run.message.replace(/^./, (c) => c.toUpperCase()) + "."));
+  prose(element(box, "p", { class: "message" }), run.message.replace(/^./, (c) => c.toUpperCase()) + ".");
   const list = element(box, "ul", {});
-  if (run.missing) element(list, "li", { class: "missing" }, run.missing.sentence);
-  for (const sentence of run.because) element(list, "li", {}, sentence);
+  if (run.missing) prose(element(list, "li", { class: "missing" }), run.missing.sentence);
+  for (const sentence of run.because) prose(element(list, "li", {}), sentence);
   element(box, "p", { class: "rule" }, "What must hold (", element(null, "code", {}, run.code), `): ${run.doc}.`);
 }
 
@@ -46,7 +46,7 @@ function showCase(parent, one) {
   if (one.verdict) {
     const bad = Boolean(one.run && one.run.code);
     element(head, "p", { class: "verdict" }, element(null, "span", { class: "pill " + (bad ? "bad" : good ? "good" : "unknown") }, one.result),
-      ` ${one.size}. `, element(null, "span", { class: "claimed" }, good ? "This is what the case claims." : `The case claims ${one.expected}: ${one.why}.`));
+      ` ${one.size}. `, element(null, "span", { class: "claimed" }, good ? "This is what the case claims." : `The case claims ${one.expected}, but ${one.why}.`));
   }
   let shown = null;
   if (one.run) {
@@ -61,7 +61,7 @@ function showCase(parent, one) {
   return shown;
 }
 
-if (document.getElementById("page")) {
+if (document.body.dataset.page === "cases") {
   const cases = JSON.parse(document.getElementById("data").textContent), page = document.getElementById("page");
   let shown = null;
   const chooser = cases.length > 1 ? element(page, "nav", { "aria-label": "cases" }) : null;

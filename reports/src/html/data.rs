@@ -40,6 +40,11 @@ struct Part {
     on: bool,
 }
 
+/// Arena, band, id, from, to.
+type Move = (u8, u8, u8, u16, u16);
+/// Arena, band, id, first byte, one past the last, whether written.
+type Touch = (u8, u8, u8, u64, u64, u8);
+
 /// A run. Agents, arenas and bands are numbers; steps are numbers from 1, and 0 stands for none.
 #[derive(Serialize)]
 pub struct Run {
@@ -57,10 +62,8 @@ pub struct Run {
     notes: BTreeMap<usize, Vec<String>>,
     /// Arena, band, page, state.
     changes: BTreeMap<usize, Vec<(u8, u8, u16, i16)>>,
-    /// Arena, band, id, from, to.
-    moves: BTreeMap<usize, Vec<(u8, u8, u8, u16, u16)>>,
-    /// Arena, band, id, first byte, one past the last, whether written.
-    touched: BTreeMap<usize, Vec<(u8, u8, u8, u64, u64, u8)>>,
+    moves: BTreeMap<usize, Vec<Move>>,
+    touched: BTreeMap<usize, Vec<Touch>>,
     /// Agent, the step that queued it, text, line.
     left: Vec<(u8, usize, String, u32)>,
     /// Arena, kind, name, agent, from, to.
@@ -133,8 +136,8 @@ fn end(end: &EndReport) -> End {
 pub fn case(report: &CaseReport) -> Case {
     let run = report.counterexample.as_ref().map(run);
     let size = match &report.counterexample {
-        Some(found) if found.shortest => format!("no shorter run than this one of {} steps does", found.rows.len()),
-        Some(found) => format!("this run of {} steps does; there may be a shorter one", found.rows.len()),
+        Some(found) if found.shortest => format!("this run of {} steps does it, and no shorter one", found.rows.len()),
+        Some(found) => format!("this run of {} steps does it; there may be a shorter one", found.rows.len()),
         None if report.verdict == "unreachable" => {
             format!("every order of steps was explored: {} states, {} steps deep", report.states, report.depth)
         }

@@ -25,6 +25,12 @@ function shape(parent, tag, attributes, text) {
   return node;
 }
 
+// Text in which `code` stands in backticks.
+function prose(parent, text) {
+  text.split("`").forEach((part, at) => { if (at % 2) element(parent, "code", {}, part); else parent.append(part); });
+  return parent;
+}
+
 const cut = (text, width) => {
   const most = Math.max(4, Math.floor(width / CHAR));
   return text.length > most ? text.slice(0, most - 1) + "…" : text;
@@ -95,13 +101,16 @@ function geometry(run) {
     lanes.set(agent, { x, width, text: x + marks + 6, room: width - marks - 14 });
     x += width + 10;
   }
-  const last = run.rows.length;
+  const last = run.rows.length, width = Math.max(x, 620);
+  const words = run.code ? `✗ ${run.code}: ${run.missing ? run.missing.sentence : run.message}` : "";
+  const banner = run.code ? wrap(words, Math.floor((width - GUTTER) / CHAR)).slice(0, 3) : [];
+  const below = (last + 0.5) * ROW + 12 + banner.length * 17;
   return {
-    ops, ghost, held, used, lanes, width: x, last,
-    height: (last + 0.5) * ROW + (run.code ? 46 : 10) + (ghost.rows ? 30 + ghost.rows * ROW : 0) + 8,
+    ops, ghost, held, used, lanes, width, last, banner,
+    height: below + (ghost.rows ? 34 + ghost.rows * ROW : 0) + 8,
     y: (step) => step * ROW - ROW / 2 + 6,
-    banner: (last + 0.5) * ROW + 14,
-    ghostY: (nth) => (last + 0.5) * ROW + (run.code ? 46 : 10) + 30 + nth * ROW,
+    bannerY: (line) => (last + 0.5) * ROW + 18 + line * 17,
+    ghostY: (nth) => below + 36 + nth * ROW,
     mark: (agent, slot) => lanes.get(agent).x + 8 + (slot || 0) * SLOT,
   };
 }
@@ -149,8 +158,8 @@ function wrap(text, most) {
 function drawLanes(svg, run, plan, first, last, now) {
   svg.replaceChildren();
   const defs = shape(svg, "defs", {});
-  for (const style of ["event", "order", "missing", "send"]) {
-    const marker = shape(defs, "marker", { id: "head-" + style, viewBox: "0 0 8 8", refX: 7, refY: 4, markerWidth: 7, markerHeight: 7, orient: "auto-start-reverse", class: "head " + style });
+  for (const style of ["event", "order", "missing"]) {
+    const marker = shape(defs, "marker", { id: "head-" + style, viewBox: "0 0 8 8", refX: 7, refY: 4, markerWidth: 9, markerHeight: 9, markerUnits: "userSpaceOnUse", orient: "auto-start-reverse", class: "head " + style });
     shape(marker, "path", { d: "M0,0 L8,4 L0,8 z" });
   }
   const end = plan.last, top = plan.y(first) - ROW / 2, bottom = last > end ? plan.height : plan.y(last) + ROW / 2;
@@ -167,7 +176,7 @@ function drawLanes(svg, run, plan, first, last, now) {
     if (lane && kind === "lease") shape(svg, "rect", { class: "hold-lane lease", x: lane.x - 4, y, width: lane.width + 6, height });
     const x = GUTTER + plan.held.indexOf(arena) * HOLD, words = kind === "lease" ? "lease" : kind + " " + name;
     shape(svg, "rect", { class: "hold " + kind, x, y, width: HOLD - 4, height, rx: 3 });
-    const label = shape(svg, "text", { class: "hold-text", transform: `translate(${x + 12},${y + height - 4}) rotate(-90)` }, cut(words, height - 4));
+    const label = shape(svg, "text", { class: "hold-text", transform: `translate(${x + 12},${y + height - 4}) rotate(-90)` }, height > 36 ? cut(words, height - 4) : "");
     shape(label, "title", {}, `${words} holds the layout of ${run.arenas[arena].name} from step ${from}` + (to ? ` to step ${to}` : " on"));
   }
   if (now >= first && now <= last && now > 0) shape(svg, "rect", { class: "now", x: 0, y: plan.y(now) - ROW / 2, width: plan.width, height: ROW });
@@ -182,6 +191,10 @@ function drawLanes(svg, run, plan, first, last, now) {
     if (from > last || to < first || kind === "return" && to === from + 1) continue;
     const strong = kind === "event", words = kind === "return" ? "lets the thread go on" : `${kind} ${name}`;
     arrow(svg, pointOf(run, plan, from), pointOf(run, plan, to), strong ? "event" : "order", strong ? name : "", `step ${from} comes before step ${to}: ${words}`);
+  }
+  if (run.missing) {
+    const from = endOf(run, plan, run.missing.before), to = endOf(run, plan, run.missing.after);
+    if (from && to && Math.max(from.y, to.y) >= top && Math.min(from.y, to.y) <= bottom) arrow(svg, from, to, "missing", "", run.missing.sentence);
   }
   for (let step = Math.max(1, first); step <= Math.min(last, end); step++) {
     const [agent, kind, queue, text] = run.rows[step - 1], y = plan.y(step);
@@ -206,11 +219,7 @@ function drawLanes(svg, run, plan, first, last, now) {
     shape(group, "title", {}, `step ${step}: ${run.agents[point.lane][0]}: ${words}` + (notes ? "\n" + notes.join("\n") : ""));
   }
   if (last <= end) return;
-  if (run.code) {
-    const words = run.missing ? run.missing.sentence : run.message;
-    wrap(`✗ ${run.code}: ${words}`, Math.floor((plan.width - GUTTER) / CHAR)).slice(0, 2).forEach((line, nth) =>
-      shape(svg, "text", { class: "sentence", x: GUTTER - 12, y: plan.banner + 6 + nth * 17 }, line));
-  }
+  plan.banner.forEach((line, nth) => shape(svg, "text", { class: "sentence", x: GUTTER - 12, y: plan.bannerY(nth) }, line));
   if (plan.ghost.rows) shape(svg, "text", { class: "ghost-head", x: GUTTER - 12, y: plan.ghostY(0) - 20 }, run.code ? "not done yet when it happens:" : "not done yet:");
   for (const ghost of plan.ghost.all) {
     const lane = plan.lanes.get(ghost.agent), y = plan.ghostY(ghost.nth), op = plan.ops.byRow.get(ghost.queued);
@@ -219,10 +228,6 @@ function drawLanes(svg, run, plan, first, last, now) {
     if (ghost.note === "queued") shape(group, "circle", { class: "queued", cx: x, cy: y, r: 4.5 });
     else shape(group, "rect", { class: "pending", x: x - 4, y: y - 4, width: 8, height: 8 });
     shape(group, "text", { class: "dim", x: lane.text, y: y + 4 }, cut(words + ghost.text, lane.room));
-  }
-  if (run.missing) {
-    const from = endOf(run, plan, run.missing.before), to = endOf(run, plan, run.missing.after);
-    if (from && to) arrow(svg, from, to, "missing", "", run.missing.sentence);
   }
 }
 
@@ -318,6 +323,7 @@ function listing(parent, run) {
 }
 
 const LEGEND = [
+  ["", "Time goes down, a row for each step:"],
   ["host", "a host thread's step, done at once"], ["queued", "enqueued on a stream (or RDMA agent)"], ["ran", "executed by the stream"],
   ["span", "enqueued, not yet executed"], ["event", "event: record → wait"], ["missing", "an order that is missing"],
   ["lease", "layout lease held: pages must not move"], ["handed", "lease handed off to an event"], ["gate", "move gate closed"],
@@ -325,7 +331,7 @@ const LEGEND = [
 
 function legend(parent) {
   const list = element(parent, "ul", { class: "legend", "aria-label": "legend" });
-  for (const [style, words] of LEGEND) element(list, "li", {}, element(null, "i", { class: "key " + style }), words);
+  for (const [style, words] of LEGEND) element(list, "li", {}, style ? element(null, "i", { class: "key " + style }) : "", words);
 }
 
 // The whole picture; returns how to go to a step and which one is shown.
@@ -333,13 +339,14 @@ function picture(parent, run, begin, moved) {
   const plan = geometry(run), last = run.rows.length;
   const controls = element(parent, "div", { class: "controls" });
   const button = (text, label, to) => element(controls, "button", { type: "button", "aria-label": label, title: label, onclick: () => go(to()) }, text);
-  button("⏮", "to the start (Home)", () => 0);
+  button("|◀", "to the start (Home)", () => 0);
   button("◀", "one step back (←)", () => now - 1);
   const range = element(controls, "input", { type: "range", min: 0, max: last, value: last, "aria-label": "step", oninput: () => go(+range.value) });
   button("▶", "one step on (→)", () => now + 1);
-  button("⏭", "to the end (End)", () => last);
+  button("▶|", "to the end (End)", () => last);
   const where = element(controls, "output", { class: "where" });
   const says = element(parent, "p", { class: "says", "aria-live": "polite" });
+  legend(parent);
   const columns = element(parent, "div", { class: "columns" });
   const box = element(columns, "div", { class: "lanes", tabindex: 0, role: "group", "aria-label": "lanes of the run" });
   const head = element(box, "div", { class: "heads", style: `width:${plan.width}px` });
@@ -353,7 +360,6 @@ function picture(parent, run, begin, moved) {
   svg.setAttribute("aria-label", "one row for each step");
   const side = element(columns, "aside", { class: "side", tabindex: 0, "aria-label": "program" });
   const showLine = listing(side, run);
-  legend(parent);
   const showArenas = strips(element(parent, "div", { class: "arenas" }), run);
   let now = -1, drawn = "", everything = false;
 
@@ -382,9 +388,10 @@ function picture(parent, run, begin, moved) {
     const row = step ? run.rows[step - 1] : null;
     const wrong = run.code && step === last;
     says.className = "says" + (wrong ? " wrong" : "");
-    says.textContent = !row ? "The start." : wrong ? `Step ${step}. ${run.code}: ${run.message}.` :
+    says.replaceChildren();
+    prose(says, !row ? "The start." : wrong ? `Step ${step}. ${run.code}: ${run.message}.` :
       `Step ${step}. ${run.agents[row[0]][0]} ${row[1] === 1 ? `enqueues on ${run.agents[row[2]][0]}` : row[1] === 2 ? "executes" : "does"}: ${run.texts[row[3]]}` +
-      ((run.notes[step] || []).length ? ` (${run.notes[step].slice(0, 4).join("; ")})` : "");
+      ((run.notes[step] || []).length ? ` (${run.notes[step].slice(0, 4).join("; ")})` : ""));
     showLine(step);
     showArenas(step);
     draw();

@@ -81,7 +81,9 @@ pub fn hostile_report(name: &str) -> Report {
         (error.file, error.message) = (name.to_owned(), name.to_owned());
     }
     for case in &mut report.cases {
-        for text in [&mut case.claim, &mut case.case, &mut case.file, &mut case.source, &mut case.statement, &mut case.why] {
+        for text in
+            [&mut case.claim, &mut case.case, &mut case.file, &mut case.source, &mut case.statement, &mut case.why]
+        {
             *text = name.to_owned();
         }
         let Some(run) = &mut case.counterexample else { continue };

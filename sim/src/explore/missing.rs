@@ -169,7 +169,8 @@ impl Ending<'_> {
         if let Some(producer) = self.left.iter().find(|left| fills(left.pc)) {
             return Some(Missing { late, ..self.make(End::left(producer), self.ran(last), "") });
         }
-        let over = self.rows[..last].iter().rposition(|row| !matches!(row.kind, RowKind::Queued(_)) && fills(row.pc))?;
+        let over =
+            self.rows[..last].iter().rposition(|row| !matches!(row.kind, RowKind::Queued(_)) && fills(row.pc))?;
         Some(self.make(self.ran(last), self.ran(over), ""))
     }
 

@@ -271,5 +271,7 @@ pub(crate) fn changes(before: &[Picture], after: &[Picture]) -> Vec<Change> {
 
 /// Whether the row moved, freed or released the page: it had a place before and has another or none after.
 pub(crate) fn loses(row: &Row, page: (u8, u8, u8)) -> bool {
-    row.changes.iter().any(|change| (change.arena, change.band) == (page.0, page.1) && change.before == Place::Live(page.2))
+    row.changes
+        .iter()
+        .any(|change| (change.arena, change.band) == (page.0, page.1) && change.before == Place::Live(page.2))
 }

@@ -167,7 +167,9 @@ pub fn run(program: &Program, steps: &[Step]) -> Result<Run, Misfit> {
                 tracker.resumes(nth, slot as u8);
             }
         }
-        if let Some(queued) = queued_at.filter(|_| is_queue && world.landing(program, *step) > last.landing(program, *step)) {
+        if let Some(queued) =
+            queued_at.filter(|_| is_queue && world.landing(program, *step) > last.landing(program, *step))
+        {
             tracker.lands_later(step.agent, queued);
         }
         tracker.row(program, nth, *step, &notes, &world);
