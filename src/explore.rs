@@ -125,7 +125,8 @@ impl Site<'_> {
         let path = parameter(query, "path").unwrap_or_default();
         let token: Result<Token, _> = format!("1.{}.{case}:{path}", self.file.name).parse();
         let token = token.map_err(|_| refused(400, "the path is not a schedule"))?;
-        if token.steps.len() > MOST_STEPS || token.steps.iter().any(|step| usize::from(step.agent) >= program.agents.len())
+        if token.steps.len() > MOST_STEPS
+            || token.steps.iter().any(|step| usize::from(step.agent) >= program.agents.len())
         {
             return Err(refused(400, "the path is not a schedule of this case"));
         }
@@ -176,7 +177,9 @@ impl Site<'_> {
         let outcome = outcome.map_err(|error| refused(400, &no_start(&self.path, program, &error).message))?;
         let words = match &outcome.verdict {
             Verdict::Reachable(found) => (Some(self.encoded(case, &found.steps)), String::new()),
-            Verdict::Truncated { .. } => (None, format!("unknown: a limit was reached after {} states", outcome.states)),
+            Verdict::Truncated { .. } => {
+                (None, format!("unknown: a limit was reached after {} states", outcome.states))
+            }
             verdict => (None, format!("{}: all {} states were explored", verdict.word(), outcome.states)),
         };
         Ok(json(&words))

@@ -35,7 +35,7 @@ pub fn render(report: &Report, checks: &[(String, Result<(), String>)]) -> Resul
     let results: Vec<Value> = cases.chain(failed).collect();
     let errors = report.errors.iter().map(|error| {
         let location = json!({ "physicalLocation": { "artifactLocation": { "uri": uri(&error.file) } } });
-        let text = error.message.chars().take(LONGEST).collect::<String>();
+        let text = error.message.lines().take(40).map(|line| short(line, LONGEST)).collect::<Vec<_>>().join("\n");
         json!({ "level": "error", "message": { "text": text }, "locations": [location] })
     });
     let notifications: Vec<Value> = errors.collect();

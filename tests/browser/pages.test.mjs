@@ -60,7 +60,7 @@ test("a page that moves is seen moving", async () => {
 
 test("ten thousand steps stay responsive", async () => {
   const text = `name = "long"\nsource = "a test"\nclaim = "long"\n\n[arena.host]\nbytes = 48\nbands.full = { envelope = 8, page_tokens = 4, grow = "up" }\n
-[[case]]\nname = "long"\nexpect = { reachable = "leak" }\nthreads.t = """\nlet n = 0\nwhile n < 3333 { set f\nlet n = n + 1 }\ncheck n == 0 else leak\n"""\n`;
+[[case]]\nname = "long"\nexpect = { reachable = "leak" }\nwitness = ["finished"]\nthreads.t = """\nlet n = 0\nwhile n < 3333 { set f\nlet n = n + 1 }\ncheck n == 0 else leak\n"""\n`;
   writeFileSync(at("long.toml"), text);
   leasecheck("check", at("long.toml"), "--html", at("long.html"));
   const { page, wrong } = await open(url("long.html"));
