@@ -6,6 +6,7 @@
 mod common;
 
 use common::{cases, failing, hostile, hostile_report};
+use leasecheck_reports::html::gate::{More, checked, marks};
 use leasecheck_reports::model::Report;
 use leasecheck_reports::{github, html, json, junit, markdown, perfetto, sarif, schema, svg, text};
 use serde_json::Value;
@@ -194,6 +195,38 @@ fn a_run_of_ten_thousand_steps_is_less_than_a_megabyte() {
     assert!(drawing.len() < 1 << 20 && drawing.contains("earlier steps are left out"), "{} bytes", drawing.len());
     let comment = markdown::render(&Report { version: 1, cases: vec![report], errors: Vec::new() }, &Vec::new());
     assert!(comment.len() < 65_536, "{} bytes", comment.len());
+}
+
+#[test]
+fn the_page_of_a_gate_of_two_hundred_cases_is_less_than_five_megabytes() {
+    let seed = ["index-read-before-producer-wait", "lease-ends-before-view-used", "lease-spans-async-transfer"];
+    let some: Vec<_> = seed.iter().flat_map(|name| cases(&format!("tests/litmus/seed/{name}.toml"))).collect();
+    let report = Report { version: 1, cases: some.into_iter().cycle().take(200).collect(), errors: Vec::new() };
+    let more = vec![More { states: 1, golden: Some(2), ms: 0.5 }; 200];
+    let sections = vec![marks(&report), checked("Ablation", "rule ", &checks("rule a-rule"))];
+    let page = html::gate::render(&report, more, sections).expect("a page");
+    assert!(page.len() < 5 << 20, "{} bytes", page.len());
+    let data = page_data(&page);
+    assert_eq!(data["cases"].as_array().expect("cases").len(), 200);
+    assert_eq!(data["sections"][1]["rows"][0]["cells"][0], "a-rule");
+    assert_eq!(data["sections"][1]["rows"][1]["ok"], false);
+    assert_eq!(page.matches("<figure class=\"chart\"><svg").count(), 2);
+}
+
+#[test]
+fn hostile_names_stay_text_in_the_page_of_a_gate() {
+    let page = |name: &str| {
+        let more = vec![More { states: 1, golden: None, ms: 0.5 }; 2];
+        let sections = vec![checked(name, "", &checks(name))];
+        html::gate::render(&hostile_report(name), more, sections).expect("a page")
+    };
+    let friendly = page("name").matches('<').count();
+    for name in hostile() {
+        let page = page(&name);
+        assert_eq!(page.matches('<').count(), friendly, "with {:?}", &name[..name.len().min(80)]);
+        assert!(!page.contains(dangerous));
+        let _ = page_data(&page);
+    }
 }
 
 /// What no output may show: what ends a line or a string, and what turns the direction of writing.

@@ -91,6 +91,10 @@ pub fn marks(report: &Report) -> Section {
 /// # Errors
 /// When it cannot be written, which no report has.
 pub fn render(report: &Report, more: Vec<More>, mut sections: Vec<Section>) -> Result<String, String> {
+    for section in &mut sections {
+        section.title = short(&section.title, LONGEST);
+        section.head.iter_mut().for_each(|name| *name = short(name, LONGEST));
+    }
     for cell in sections.iter_mut().flat_map(|section| &mut section.rows).flat_map(|row| &mut row.cells) {
         *cell = short(cell, LONGEST);
     }
