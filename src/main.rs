@@ -17,6 +17,7 @@ mod needed;
 mod pictures;
 mod progress;
 mod replay;
+mod trace;
 mod why;
 
 use clap::{Parser, Subcommand, ValueEnum};
@@ -150,6 +151,8 @@ enum Command {
         #[command(flatten)]
         limits: Limits,
     },
+    /// Hold traces of real runs against the design.
+    Trace(trace::Args),
     #[command(flatten)]
     Explorers(explorers::Command),
     /// List the vocabulary: steps, rules, assumptions, invariants, marks.
@@ -231,6 +234,7 @@ fn main() -> ExitCode {
         Command::Hunt(args) => hunt::run(&args),
         Command::Merge { folders, out } => hunt::merge(&folders, out.as_deref()),
         Command::Explore { file, port, limits } => explore::run(&file, port, limits),
+        Command::Trace(args) => trace::run(&args),
         Command::Explorers(command) => explorers::run(command),
         Command::List { what } => list::run(what),
     };

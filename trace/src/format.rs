@@ -131,7 +131,8 @@ pub enum Recorded {
     /// Everything that changes which page is where: `alloc`, `free`, `clear`, `bind`, `tombstone`, `move`. All arenas
     /// were empty at the first line.
     Pages,
-    /// Everything that holds pages still: leases, hand-overs, gates, pins.
+    /// Everything that holds pages still: leases, hand-overs and their events' completion, gates, pins, and who
+    /// compacts.
     Leases,
     /// Everything that orders: `record`, `wait`, `query`, `sync*`, `host_read`, `signal`, `observe`, `complete`, and
     /// on which stream work was queued.
@@ -666,6 +667,11 @@ kinds! {
         ev: u64,
         /// The stream.
         s: u64,
+    }
+    /// The number of an event stands for a new event from here on: records under it are forgotten.
+    Fresh = "fresh" {
+        /// The event.
+        ev: u64,
     }
     /// A stream was made to wait for the event's last record.
     Wait = "wait" {

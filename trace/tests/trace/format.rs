@@ -1,7 +1,5 @@
 //! The format: what it writes it reads, mistakes are named, and the schema is the one in the documentation.
 
-#![allow(missing_docs)]
-
 use leasecheck_trace::format::{Event, Header, schema};
 
 fn read(line: &str) -> Result<Event, String> {
@@ -57,7 +55,7 @@ fn schema_text() -> String {
 #[test]
 fn the_schema_is_the_documented_one() {
     let documented = std::fs::read_to_string(SCHEMA).expect("the schema is in docs");
-    let update = "cargo test -p leasecheck-trace --test format -- --ignored";
+    let update = "cargo test -p leasecheck-trace --test trace -- --ignored";
     assert!(schema_text() == documented, "docs/trace-format.schema.json is not what the types say; write it: {update}");
 }
 
