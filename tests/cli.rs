@@ -381,3 +381,28 @@ fn update_the_golden_texts() {
         std::fs::write(path, leasecheck(arguments).all()).expect("golden texts can be written");
     }
 }
+
+/// What a trace can end in, and that findings survive a file that cannot be read on.
+#[test]
+fn traces_are_answered_with_exit_codes() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let cut = folder.path().join("cut.jsonl");
+    let race = std::fs::read_to_string(Path::new(ROOT).join("tests/traces/sanitizer/write-after-read.jsonl"))
+        .expect("a trace");
+    std::fs::write(&cut, race.replace("{\"k\":\"end\"}\n", "{\"k\":\"wri")).expect("a file");
+    let cut = cut.display().to_string();
+    for (file, code, expected) in [
+        ("tests/traces/sanitizer/two-reads.jsonl", 0, "two-reads.jsonl   2 events fit"),
+        ("tests/traces/sanitizer/write-after-read.jsonl", 1, "race in line 3   1 finding, the first 1 of 2 events fit"),
+        ("tests/traces/small.jsonl", 2, "a trace begins with a line"),
+        (&cut, 2, "race in line 3"),
+    ] {
+        let ran = leasecheck(&["trace", file]);
+        assert_eq!(ran.code, code, "{file}: {}", ran.all());
+        assert!(ran.out.contains(expected), "{file}: {}", ran.all());
+    }
+    let ran = leasecheck(&["trace", "no-such-file.jsonl"]);
+    assert!(ran.code == 2 && ran.err.contains("no-such-file.jsonl: cannot be read"), "{}", ran.all());
+    let json = leasecheck(&["trace", "--format", "json", "tests/traces/sanitizer/write-after-read.jsonl"]);
+    assert!(json.code == 1 && json.out.contains("\"invariant\": \"race\""), "{}", json.all());
+}

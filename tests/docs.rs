@@ -106,6 +106,11 @@ fn patterns() {
 }
 
 #[test]
+fn trace_format() {
+    check("docs/trace-format.md");
+}
+
+#[test]
 fn litmus_tutorial() {
     check("docs/litmus.md");
     let text = std::fs::read_to_string(root().join("docs/litmus.md")).expect("the tutorial is there");

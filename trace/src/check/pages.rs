@@ -422,6 +422,7 @@ impl Checker {
                     .earlier(failed.unwrap_or(0))
             });
         }
+        self.arenas[arena].bands[band].failed = None;
         Ok(())
     }
 

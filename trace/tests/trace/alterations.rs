@@ -25,7 +25,7 @@ fn is_move(event: &Event) -> bool {
 /// Puts a line in before the compaction that is asked for at `at`; its first move is refused.
 fn before_compaction(events: &mut Vec<Event>, at: usize, line: serde_json::Value) -> Option<usize> {
     let Event::CompactAsk(_) = &events[at] else { return None };
-    let end = next(events, at, |event| matches!(event, Event::CompactEnd(_)))?;
+    let end = next(events, at, |event| matches!(event, Event::CompactEnd(_) | Event::Clear(_)))?;
     let moved = next(&events[..end], at, is_move)?;
     events.insert(at, event(line));
     Some(moved + 1)
@@ -268,8 +268,13 @@ const ALTERATIONS: &[(&str, &str, &[&str], Alter)] = &[
     }),
     ("a compaction that nobody wakes", "end", &["lost-wakeup"], |events, at| {
         let Event::End(_) = &events[at] else { return None };
-        events.insert(at, event(json!({ "k": "compact_ask", "th": STRANGER, "a": "host" })));
-        Some(at + 1)
+        let handed_off = |event: &Event| if let Event::HandOff(hand_off) = event { Some(hand_off.ev) } else { None };
+        let mut lines: Vec<Event> =
+            events.iter().filter_map(handed_off).map(|ev| event(json!({ "k": "done", "ev": ev }))).collect();
+        lines.push(event(json!({ "k": "compact_ask", "th": STRANGER, "a": "host" })));
+        let end = at + lines.len();
+        events.splice(at..at, lines);
+        Some(end)
     }),
 ];
 

@@ -352,8 +352,8 @@ const CASES: &[(&str, &[&str], &str, &str)] = &[
         r#"
         {"k":"alloc","b":["swa"],"n":[2],"ids":[0,1],"at":[0,1]}
         {"k":"write","in":"swa","ids":[0,1]}
-        {"k":"store","th":1,"b":"swa","keys":["a","b"],"ids":[0,1]}
-        !{"k":"store","th":1,"b":"swa","keys":["a","b"],"ids":[]}"#,
+        {"k":"store","b":"swa","keys":["a","b"],"ids":[0,1]}
+        !{"k":"store","b":"swa","keys":["a","b"],"ids":[]}"#,
     ),
     (
         "wrong-space: an id as a page",
