@@ -388,8 +388,8 @@ const CASES: &[(&str, &[&str], &str, &str)] = &[
         "not-atomic",
         r#"
         {"k":"alloc","b":["swa"],"n":[9],"out":"raised","err":"RuntimeError"}
-        {"k":"state","b":"swa","live":0}
-        !{"k":"state","b":"swa","live":3}"#,
+        !{"k":"state","b":"swa","live":3}
+        {"k":"state","b":"swa","live":0}"#,
     ),
     (
         "admission: refused",
