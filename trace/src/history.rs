@@ -155,11 +155,10 @@ impl Segment {
         // Reads first: of an index buffer, they say that it was overwritten too early.
         let reads = if touch.write { &self.reads[..] } else { &[] };
         let conflict = reads.iter().find(unordered).or_else(|| self.write.as_ref().filter(unordered));
-        if let Some(other) = conflict {
-            if found.unordered.is_none() {
-                (found.unordered, found.role) = (Some(*other), self.memory.role);
-                found.owner = touch.owner;
-            }
+        if let Some(other) = conflict
+            && found.unordered.is_none()
+        {
+            (found.unordered, found.role, found.owner) = (Some(*other), self.memory.role, touch.owner);
         }
         if self.memory.freed.is_some() {
             found.freed = self.memory.freed;

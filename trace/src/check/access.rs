@@ -348,7 +348,7 @@ impl Checker {
 
     fn bytes_name(&self, arena: usize, band: Option<usize>, low: u64, high: u64) -> String {
         match band {
-            Some(band) if low % self.arenas[arena].bands[band].envelope == 0 => {
+            Some(band) if low.is_multiple_of(self.arenas[arena].bands[band].envelope) => {
                 let at = low / self.arenas[arena].bands[band].envelope;
                 format!("physical page {at} of {}", self.band_name(arena, band))
             }
