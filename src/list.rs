@@ -46,6 +46,9 @@ pub fn run(what: What) -> u8 {
         What::Rules => {
             for rule in Rule::ALL {
                 let _ = writeln!(out, "{}\n    {}", rule.name(), rule.doc());
+                if !rule.reports().is_empty() {
+                    let _ = writeln!(out, "    behind {}", rule.reports().join(", "));
+                }
             }
         }
         What::Assumptions => {

@@ -24,7 +24,7 @@ fn case(
     let outcome = with_options(limits, progress, |options| check(program, options))
         .map_err(|error| no_start(path, program, &error))?;
     let standing = match (program.expect, outcome.standing(program)) {
-        (Expect::Reachable(_), _) => "claims a violation",
+        (Expect::Reachable(_) | Expect::Never(_), _) => "claims something about one violation only",
         (_, Standing::AsClaimed) => "holds",
         (_, Standing::Failed) => "does not hold",
         (_, Standing::Unknown) => "unknown",

@@ -446,11 +446,6 @@ impl Reference {
     /// Free pages inside the watermark, in ascending order.
     fn holes(&self, band: BandId, pages: &[(i64, i64, i32)]) -> Vec<i64> {
         let live: BTreeSet<i64> = pages.iter().map(|(_, place, _)| *place).collect();
-        let (first, span) = (self.arena.first_page(band).0, self.arena.span(band));
-        let inside = match self.arena.config().bands[band.0 as usize].grow {
-            Grow::Up => first..first + span,
-            Grow::Down => self.arena.pages(band) - span..self.arena.pages(band),
-        };
-        inside.map(i64::from).filter(|page| !live.contains(page)).collect()
+        self.arena.extent(band).map(i64::from).filter(|page| !live.contains(page)).collect()
     }
 }

@@ -209,9 +209,15 @@ impl Arena {
         self.bands[band.0 as usize].holes.len()
     }
 
-    /// Pages that wait for an event.
+    /// Pages that wait for events: one for each page and event.
     pub fn pending(&self, band: BandId) -> impl Iterator<Item = (PhysicalPage, EventKey)> + '_ {
         self.bands[band.0 as usize].pending.iter().map(move |(at, event)| (self.page_at(band, *at), *event))
+    }
+
+    /// How many pages wait for events.
+    #[must_use]
+    pub fn pending_pages(&self, band: BandId) -> u32 {
+        self.bands[band.0 as usize].pending_pages()
     }
 
     /// Pages that are never handed out again ([`Reuse::Never`]).
@@ -220,19 +226,19 @@ impl Arena {
         self.bands[band.0 as usize].retired.len()
     }
 
-    /// Pages between the band's own end and its frontier.
+    /// Pages between the band's own end and its frontier; between its two frontiers, of a float.
     #[must_use]
     pub fn span(&self, band: BandId) -> u32 {
-        self.bands[band.0 as usize].span
+        self.bands[band.0 as usize].span - self.bands[band.0 as usize].base
     }
 
     /// The watermark as SGLang counts it: the first page not consumed of a band that grows up, the last page not
     /// consumed of one that grows down (−1 when all are).
     #[must_use]
     pub fn watermark(&self, band: BandId) -> i64 {
-        let span = i64::from(self.span(band));
+        let span = i64::from(self.bands[band.0 as usize].span);
         match self.config.bands[band.0 as usize].grow {
-            Grow::Up => i64::from(self.first_page(band).0) + span,
+            Grow::Up | Grow::Float => i64::from(self.first_page(band).0) + span,
             Grow::Down => i64::from(self.pages(band)) - 1 - span,
         }
     }
@@ -259,7 +265,7 @@ impl Arena {
     pub(crate) fn page_at(&self, band: BandId, distance: u32) -> PhysicalPage {
         let at = band.0 as usize;
         PhysicalPage(match self.config.bands[at].grow {
-            Grow::Up => self.geometry.first[at] + distance,
+            Grow::Up | Grow::Float => self.geometry.first[at] + distance,
             Grow::Down => self.geometry.pages[at] - 1 - distance,
         })
     }
@@ -280,9 +286,19 @@ impl Arena {
             match band.grow {
                 Grow::Up => low = u64::from(self.geometry.first[at] + spans[at]) * band.envelope,
                 Grow::Down => high = u64::from(self.geometry.pages[at] - spans[at]) * band.envelope,
+                // Of the bytes between the ends, those that no float takes are free.
+                Grow::Float => {}
             }
         }
-        high.saturating_sub(low)
+        let float = |(at, band): (usize, &BandConfig)| match band.grow {
+            Grow::Float => u64::from(spans[at] - self.bands[at].base.min(spans[at])) * band.envelope,
+            Grow::Up | Grow::Down => 0,
+        };
+        let floats: u64 = match self.is_chain() {
+            true => self.config.bands.iter().enumerate().map(float).sum(),
+            false => 0,
+        };
+        high.saturating_sub(low).saturating_sub(floats)
     }
 
     /// Pages per band, summed over the requests. Every request of a band that binds another band's ids must find
@@ -348,6 +364,10 @@ impl Arena {
             Ok(()) => return Admission::FitsNow,
             Err(refusal) => refusal,
         };
+        if self.is_chain() {
+            let fits = self.chain_fits(&wanted, &movable);
+            return if fits { Admission::FitsPacked } else { Admission::Refused(refusal) };
+        }
         if self.bands.iter().all(|band| band.holes.len() == 0) {
             return Admission::Refused(refusal);
         }
@@ -387,6 +407,14 @@ impl Arena {
     }
 
     pub(crate) fn fits_now(&self, wanted: &[u32; MAX_BANDS]) -> Result<(), Refusal> {
+        if self.is_chain() {
+            let bytes = |(pages, band): (&u32, &BandConfig)| u64::from(*pages).saturating_mul(band.envelope);
+            let refusal = || {
+                let wanted = wanted.iter().zip(&self.config.bands).map(bytes).fold(0, u64::saturating_add);
+                Refusal::Bytes { wanted, free: self.gap() }
+            };
+            return self.growth(wanted).map(drop).ok_or_else(refusal);
+        }
         let (mut holes, mut spans) = ([0; MAX_BANDS], [0; MAX_BANDS]);
         for (at, band) in self.bands.iter().enumerate() {
             holes[at] = self.usable(band.holes.len());
@@ -396,7 +424,7 @@ impl Arena {
     }
 
     /// Holes that an allocation may take.
-    fn usable(&self, holes: u32) -> u32 {
+    pub(crate) fn usable(&self, holes: u32) -> u32 {
         if self.config.rules.on(Rule::HolesBeforeMoves) { holes } else { 0 }
     }
 
@@ -424,12 +452,14 @@ impl Arena {
         if self.config.rules.on(Rule::AllocAllOrNothing) {
             self.fits_now(&wanted)?;
         }
+        let mut growth = if self.is_chain() { self.growth(&wanted) } else { None };
         let mut granted: Vec<Vec<LogicalPage>> = Vec::with_capacity(requests.len());
         for (nth, request) in requests.iter().enumerate() {
             if !self.config.rules.on(Rule::AllocAllOrNothing) {
                 let mut one = [0; MAX_BANDS];
                 one[request.band.0 as usize] = request.pages;
                 self.fits_now(&one)?;
+                growth = if self.is_chain() { self.growth(&one) } else { None };
             }
             let at = request.band.0 as usize;
             let count = request.pages as usize;
@@ -449,7 +479,7 @@ impl Arena {
             };
             let mut ids = Vec::with_capacity(count);
             for index in 0..count {
-                let Some(distance) = self.take_page(request.band) else {
+                let Some(distance) = self.take_page(request.band, growth.map(|growth| growth[at])) else {
                     return Err(Refusal::Bytes { wanted: 0, free: self.gap() });
                 };
                 let id = match &bound {
@@ -468,9 +498,9 @@ impl Arena {
         Ok(granted)
     }
 
-    /// Holes nearest the band's own end first, then outward from the frontier.
-    pub(crate) fn take_page(&mut self, band: BandId) -> Option<u32> {
-        let capacity = self.capacity(band);
+    /// Holes nearest the band's own end first, then outward from the frontier; as far as `growth` says, if it does.
+    pub(crate) fn take_page(&mut self, band: BandId, growth: Option<(u32, u32)>) -> Option<u32> {
+        let (base, capacity) = growth.unwrap_or((0, self.capacity(band)));
         let use_holes = self.config.rules.on(Rule::HolesBeforeMoves);
         let band = &mut self.bands[band.0 as usize];
         if use_holes {
@@ -483,7 +513,14 @@ impl Arena {
                 return Some(hole);
             }
         }
-        if band.span == capacity {
+        if band.span == band.base && growth.is_some() {
+            (band.base, band.span) = (base, base);
+        }
+        if band.base > base && growth.is_some() {
+            band.base -= 1;
+            return Some(band.base);
+        }
+        if band.span >= capacity {
             return None;
         }
         band.span += 1;
@@ -549,8 +586,11 @@ impl Arena {
 
     /// Draws every watermark back over the holes at its frontier.
     pub(crate) fn settle(&mut self) {
-        for band in &mut self.bands {
-            band.absorb();
+        for (band, config) in self.bands.iter_mut().zip(&self.config.bands) {
+            match config.grow {
+                Grow::Float => band.absorb_both(),
+                Grow::Up | Grow::Down => band.absorb(),
+            }
             let holes = &band.holes;
             band.recent.retain(|at| holes.contains(*at));
         }
@@ -578,7 +618,7 @@ impl Arena {
                     band.map.fill(NONE);
                     band.pending.clear();
                     band.live = 0;
-                    for at in 0..band.span {
+                    for at in band.base..band.span {
                         band.retired.insert(at);
                     }
                     continue;
@@ -590,7 +630,21 @@ impl Arena {
         }
     }
 
-    /// The pages that waited for `event` can be reused.
+    /// These pending pages wait for `event` as well: they can be reused when every event has completed. Pages that
+    /// are not pending are left alone.
+    pub fn await_also(&mut self, band: BandId, pages: &[PhysicalPage], event: EventKey) {
+        if !self.config.rules.on(Rule::ReuseAfterEveryEvent) {
+            return;
+        }
+        let at = band.0 as usize;
+        let waiting = self.bands[at].pending.iter().map(|(distance, _)| *distance);
+        let chosen: Vec<u32> = waiting.filter(|distance| pages.contains(&self.page_at(band, *distance))).collect();
+        for distance in chosen {
+            self.bands[at].pend(distance, event);
+        }
+    }
+
+    /// The pages that waited for `event`, and wait for no other, can be reused.
     pub fn event_completed(&mut self, event: EventKey) {
         for band in &mut self.bands {
             if band.pending.iter().all(|(_, key)| *key != event) {
@@ -599,7 +653,9 @@ impl Arena {
             let fired = band.pending.extract_if(.., |(_, key)| *key == event).map(|(at, _)| at);
             let fired: Vec<u32> = fired.collect();
             for at in fired {
-                band.vacate(at, self.config.reuse);
+                if !band.is_pending(at) {
+                    band.vacate(at, self.config.reuse);
+                }
             }
         }
         self.settle();
@@ -608,6 +664,9 @@ impl Arena {
     /// Pages of the band that could be allocated now, without moving anything.
     #[must_use]
     pub fn available_now(&self, band: BandId) -> u32 {
+        if self.is_chain() {
+            return self.most(band, &|_, _| false);
+        }
         let state = &self.bands[band.0 as usize];
         self.room(band, self.usable(state.holes.len()), state.span, self.gap())
     }
@@ -615,12 +674,39 @@ impl Arena {
     /// Pages of the band that could be allocated if every page that `movable` admits were moved as planned.
     #[must_use]
     pub fn available(&self, band: BandId, movable: impl Fn(BandId, LogicalPage) -> bool) -> u32 {
+        if self.is_chain() {
+            return self.most(band, &movable);
+        }
         let plan = self.plan(&movable);
         let mut spans = [0; MAX_BANDS];
         spans[..self.bands.len()].copy_from_slice(plan.spans());
         let at = band.0 as usize;
         let packed = self.room(band, self.usable(plan.holes()[at]), spans[at], self.gap_with(&spans));
         packed.max(self.available_now(band))
+    }
+
+    /// The most pages of the band that fit into the chain.
+    fn most(&self, band: BandId, movable: &impl Fn(BandId, LogicalPage) -> bool) -> u32 {
+        let at = band.0 as usize;
+        let fits = |pages: u32| {
+            let mut wanted = [0; MAX_BANDS];
+            wanted[at] = pages;
+            self.chain_fits(&wanted, movable)
+        };
+        let ids = match self.config.bands[at].ids {
+            Ids::Own => self.bands[at].ids.len(),
+            Ids::Of(_) => u32::MAX,
+        };
+        let (mut fit, mut not) = (0, self.capacity(band).min(ids) + 1);
+        while not - fit > 1 {
+            let middle = fit + (not - fit) / 2;
+            if fits(middle) {
+                fit = middle;
+            } else {
+                not = middle;
+            }
+        }
+        fit
     }
 
     fn room(&self, band: BandId, holes: u32, span: u32, gap: u64) -> u32 {

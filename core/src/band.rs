@@ -17,6 +17,8 @@ pub(crate) struct Band {
     pub(crate) ids: PageSet,
     /// Distances in use or once used: the frontier.
     pub(crate) span: u32,
+    /// The other frontier, of a float: distances below it are not the band's.
+    pub(crate) base: u32,
     pub(crate) live: u32,
     pub(crate) holes: PageSet,
     /// Pages that must not be reused until an event completes, by distance.
@@ -33,6 +35,7 @@ impl Band {
             map: vec![NONE; ids as usize],
             ids: PageSet::with_capacity(ids),
             span: 0,
+            base: 0,
             live: 0,
             holes: PageSet::with_capacity(capacity),
             pending: Vec::new(),
@@ -67,17 +70,28 @@ impl Band {
 
     /// The page at this distance waits for `event`.
     pub(crate) fn pend(&mut self, distance: u32, event: EventKey) {
-        if distance < self.span
+        if (self.base..self.span).contains(&distance)
             && let Err(position) = self.pending.binary_search(&(distance, event))
         {
             self.pending.insert(position, (distance, event));
         }
     }
 
+    /// Whether the page at this distance waits for some event.
+    pub(crate) fn is_pending(&self, distance: u32) -> bool {
+        self.pending.iter().any(|(at, _)| *at == distance)
+    }
+
+    /// Pages that wait. Entries are in the order of distances.
+    pub(crate) fn pending_pages(&self) -> u32 {
+        let again = self.pending.windows(2).filter(|pair| pair[0].0 == pair[1].0).count();
+        (self.pending.len() - again) as u32
+    }
+
     /// The page at this distance is nobody's and nothing touches it any more. (Without `tombstone-clears-binding` the
     /// table may lead beyond the frontier, where there is nothing to give back.)
     pub(crate) fn vacate(&mut self, distance: u32, reuse: Reuse) {
-        if distance >= self.span {
+        if !(self.base..self.span).contains(&distance) {
             return;
         }
         if reuse == Reuse::Never {
@@ -89,8 +103,35 @@ impl Band {
 
     /// Draws the watermark back over holes that touch the frontier.
     pub(crate) fn absorb(&mut self) {
-        while self.span > 0 && self.holes.remove(self.span - 1) {
+        while self.span > self.base && self.holes.remove(self.span - 1) {
             self.span -= 1;
+        }
+    }
+
+    /// The same at both frontiers of a float; one without pages is nowhere.
+    pub(crate) fn absorb_both(&mut self) {
+        self.absorb();
+        while self.span > self.base && self.holes.remove(self.base) {
+            self.base += 1;
+        }
+        if self.span == self.base {
+            (self.base, self.span) = (0, 0);
+        }
+    }
+
+    /// The frontiers take in this distance; what lies between is holes.
+    pub(crate) fn take_in(&mut self, distance: u32) {
+        if self.span == self.base {
+            (self.base, self.span) = (distance, distance + 1);
+            self.holes.insert(distance);
+        }
+        while self.base > distance {
+            self.base -= 1;
+            self.holes.insert(self.base);
+        }
+        while self.span <= distance {
+            self.holes.insert(self.span);
+            self.span += 1;
         }
     }
 
@@ -118,6 +159,7 @@ impl Clone for Band {
             map: self.map.clone(),
             ids: self.ids.clone(),
             span: self.span,
+            base: self.base,
             live: self.live,
             holes: self.holes.clone(),
             pending: self.pending.clone(),
@@ -131,6 +173,7 @@ impl Clone for Band {
         self.map.clone_from(&source.map);
         self.ids.clone_from(&source.ids);
         self.span = source.span;
+        self.base = source.base;
         self.live = source.live;
         self.holes.clone_from(&source.holes);
         self.pending.clone_from(&source.pending);

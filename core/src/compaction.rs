@@ -8,7 +8,7 @@
 
 use crate::arena::Arena;
 use crate::band::{Band, NONE};
-use crate::config::Planner;
+use crate::config::{Grow, Planner};
 use crate::ids::{BandId, EventKey, LogicalPage, PhysicalPage};
 use crate::rules::Rule;
 use std::collections::BTreeSet;
@@ -29,10 +29,10 @@ pub struct Move {
 /// Moves in an order that is safe to execute one after the other.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Plan {
-    moves: Vec<Move>,
-    targets: Vec<u32>,
-    spans: Vec<u32>,
-    holes: Vec<u32>,
+    pub(crate) moves: Vec<Move>,
+    pub(crate) targets: Vec<u32>,
+    pub(crate) spans: Vec<u32>,
+    pub(crate) holes: Vec<u32>,
 }
 
 impl Plan {
@@ -75,14 +75,14 @@ impl Arena {
             if at == band {
                 self.plan_band(at, movable, &mut plan);
             } else {
-                plan.spans.push(self.span(at));
+                plan.spans.push(self.bands[at.0 as usize].span);
                 plan.holes.push(self.holes(at));
             }
         }
         plan
     }
 
-    fn plan_band(&self, band: BandId, movable: &impl Fn(BandId, LogicalPage) -> bool, plan: &mut Plan) {
+    pub(crate) fn plan_band(&self, band: BandId, movable: &impl Fn(BandId, LogicalPage) -> bool, plan: &mut Plan) {
         let state = &self.bands[band.0 as usize];
         if state.holes.len() == 0 {
             plan.spans.push(state.span);
@@ -130,6 +130,10 @@ impl Arena {
             let at = step.band.0 as usize;
             let band = &mut self.bands[at];
             left.extend(band.distance(step.id).map(|from| (at, from)));
+            if self.config.bands[at].grow == Grow::Float {
+                // A float that makes room moves pages beyond its frontiers.
+                band.take_in(*to);
+            }
             band.holes.remove(*to);
             band.map[step.id.0 as usize] = *to;
         }

@@ -17,6 +17,8 @@ pub enum Grow {
     Up,
     /// From the top downwards.
     Down,
+    /// Between two others, on both sides. Several floats lie in the order of their numbers.
+    Float,
 }
 
 /// Where the ids of a band come from.
@@ -72,7 +74,7 @@ pub struct BandConfig {
 pub struct ArenaConfig {
     /// Bytes shared by all bands.
     pub bytes: u64,
-    /// The bands; at most one for each end.
+    /// The bands; at most one for each end, any number of floats between.
     pub bands: Vec<BandConfig>,
     /// Whether physical page 0 of every band is the sink: reserved, never live.
     pub sink: bool,
@@ -158,6 +160,8 @@ pub(crate) struct Geometry {
     pub(crate) low: u64,
     /// Bytes at and above which nothing is live (a dead tail shorter than a page of the band at the top).
     pub(crate) high: u64,
+    /// The bands from the lowest to the highest, in an arena with floats; empty otherwise.
+    pub(crate) chain: Vec<usize>,
 }
 
 impl ArenaConfig {
@@ -172,7 +176,7 @@ impl ArenaConfig {
             if band.envelope == 0 || band.page_tokens == 0 {
                 return Err(ConfigError::EmptyPage(band.name.clone()));
             }
-            if self.bands[..at].iter().any(|other| other.grow == band.grow) {
+            if band.grow != Grow::Float && self.bands[..at].iter().any(|other| other.grow == band.grow) {
                 return Err(ConfigError::EndTaken(band.name.clone()));
             }
             if let Ids::Of(owner) = band.ids
@@ -203,6 +207,8 @@ impl ArenaConfig {
         let start = |at: usize| u64::from(first[at]) * self.bands[at].envelope;
         let high = top.or(bottom).map_or(self.bytes, end);
         let low = bottom.or(top).map_or(0, start);
-        Ok(Geometry { pages, first, low, high })
+        let floats: Vec<usize> = (0..self.bands.len()).filter(|at| self.bands[*at].grow == Grow::Float).collect();
+        let chain = if floats.is_empty() { floats } else { bottom.into_iter().chain(floats).chain(top).collect() };
+        Ok(Geometry { pages, first, low, high, chain })
     }
 }

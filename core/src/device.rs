@@ -28,8 +28,9 @@ impl Arena {
         let mut wanted = [0; MAX_BANDS];
         wanted[at] = ids.len() as u32;
         self.fits_now(&wanted).map_err(PageError::Full)?;
+        let growth = if self.is_chain() { self.growth(&wanted).map(|growth| growth[at]) } else { None };
         for id in ids {
-            let Some(distance) = self.take_page(band) else { continue };
+            let Some(distance) = self.take_page(band, growth) else { continue };
             self.bands[at].place(id.0, distance);
         }
         self.recount();

@@ -291,6 +291,16 @@ impl LeaseTable {
         nested || !self.holding_back || !self.rules.on(Rule::CompactionHoldsBackLeases)
     }
 
+    /// Sets how many ticks a timed lease has left.
+    ///
+    /// # Errors
+    /// When the holder has no lease (any more).
+    pub fn renew(&mut self, holder: HolderId, ttl: u32) -> Result<(), LeaseError> {
+        let at = self.position(holder).map_err(|_| LeaseError::NotHeld(holder))?;
+        self.leases[at].ttl = self.leases[at].ttl.map(|_| ttl);
+        Ok(())
+    }
+
     /// Appends the table's state to `out`; equal states give equal bytes. Holders, events, depths and ttls must be
     /// below 255, their numbers below 128.
     pub fn pack(&self, out: &mut Vec<u8>) {

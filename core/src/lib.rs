@@ -35,6 +35,7 @@
 
 mod arena;
 mod band;
+mod chain;
 mod compaction;
 mod config;
 mod device;

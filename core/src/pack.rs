@@ -18,6 +18,9 @@ impl Arena {
     pub fn pack(&self, out: &mut Vec<u8>) {
         for band in &self.bands {
             out.extend([band.span as u8, band.pending.len() as u8]);
+            if self.is_chain() {
+                out.push(band.base as u8);
+            }
             out.extend(band.map.iter().map(|at| if *at == NONE { u8::MAX } else { *at as u8 }));
             out.extend(band.pending.iter().flat_map(|(at, event)| [*at as u8, event.0 as u8]));
             match self.config.reuse {
@@ -38,7 +41,7 @@ impl Arena {
 
     /// Reads back what [`Arena::pack`] wrote for an arena of the same layout, and returns the rest of the bytes.
     pub fn unpack<'a>(&mut self, mut bytes: &'a [u8]) -> &'a [u8] {
-        let vacant_is_packed = self.vacant_is_packed();
+        let (vacant_is_packed, chain) = (self.vacant_is_packed(), self.is_chain());
         let mut take = |count: usize| {
             let (head, tail) = bytes.split_at(count);
             bytes = tail;
@@ -48,13 +51,14 @@ impl Arena {
             let head = take(2);
             let (span, pending) = (head[0], usize::from(head[1]));
             band.span = span.into();
+            band.base = if chain { take(1)[0].into() } else { 0 };
             let never = self.config.reuse == Reuse::Never;
             // What is neither live nor pending is a hole, or retired.
             let (vacant, other) =
                 if never { (&mut band.retired, &mut band.holes) } else { (&mut band.holes, &mut band.retired) };
             other.clear();
             vacant.clear();
-            for at in 0..band.span {
+            for at in band.base..band.span {
                 vacant.insert(at);
             }
             band.ids.clear();

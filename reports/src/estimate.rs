@@ -84,6 +84,7 @@ pub fn case(program: &Program, full: &Estimate, reduced: &Estimate) -> CaseEstim
     let checked = match program.expect {
         leasecheck_sim::program::Expect::Unreachable => "reduced",
         leasecheck_sim::program::Expect::Reachable(_) => "full",
+        leasecheck_sim::program::Expect::Never(_) => "reduced",
     };
     CaseEstimate {
         claim: program.name.0.clone(),

@@ -177,6 +177,7 @@ pub fn expected(program: &Program) -> String {
     match program.expect {
         Expect::Unreachable => "unreachable".to_owned(),
         Expect::Reachable(code) => format!("reachable: {}", code.name()),
+        Expect::Never(code) => format!("unreachable: {}", code.name()),
     }
 }
 
@@ -294,7 +295,9 @@ fn why(program: &Program, outcome: &Outcome) -> String {
             format!("everything was explored and the witness was never reached: {}{steps}", missing(marks.clone()))
         }
         (Verdict::Unreachable, Expect::Reachable(code)) => format!("no run violates `{}`", code.name()),
-        (Verdict::Reachable(found), Expect::Unreachable) => format!("a run violates `{}`", found.violation.code.name()),
+        (Verdict::Reachable(found), Expect::Unreachable | Expect::Never(_)) => {
+            format!("a run violates `{}`", found.violation.code.name())
+        }
         (Verdict::Reachable(found), Expect::Reachable(code)) if found.violation.code != code => {
             format!("no run violates `{}`; one violates `{}`", code.name(), found.violation.code.name())
         }
@@ -311,7 +314,7 @@ fn why(program: &Program, outcome: &Outcome) -> String {
                 )
             }
         }
-        (Verdict::Unreachable, Expect::Unreachable) => String::new(),
+        (Verdict::Unreachable, Expect::Unreachable | Expect::Never(_)) => String::new(),
     }
 }
 

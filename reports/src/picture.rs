@@ -169,6 +169,7 @@ pub(crate) fn grow(grow: Grow) -> &'static str {
     match grow {
         Grow::Up => "up",
         Grow::Down => "down",
+        Grow::Float => "float",
     }
 }
 

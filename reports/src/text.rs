@@ -18,7 +18,14 @@ pub fn case(report: &CaseReport) -> String {
         "failed" => "✗",
         _ => "?",
     };
-    let code = report.counterexample.as_ref().map_or(String::new(), |found| format!(": {}", found.code));
+    let code = match &report.counterexample {
+        Some(found) => format!(": {}", found.code),
+        // A claim about one violation says nothing about the others, at which runs end.
+        None if report.verdict == "unreachable" && !report.also.is_empty() => {
+            format!("{}, and runs end at {}", report.expected.trim_start_matches("unreachable"), report.also.join(", "))
+        }
+        None => String::new(),
+    };
     let size = match &report.counterexample {
         Some(found) => format!("{}, {}", plural(found.rows.len() as u64, "step"), plural(report.states, "state")),
         None => {

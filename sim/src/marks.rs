@@ -76,6 +76,8 @@ marks! {
     GateHeld = "gate-held";
     /// Pages moved while no gate was closed and some flag was raised.
     MovedPastOpenGate = "moved-past-open-gate";
+    /// A float band moved pages to make room for another band.
+    MadeRoom = "made-room";
     /// A pin kept a page from moving.
     PinHeld = "pin-held";
     /// A page was freed.
@@ -146,6 +148,42 @@ marks! {
     JointlyRefused = "jointly-refused";
     /// A capacity was read while a gate was closed.
     CapacityUnderGate = "capacity-under-gate";
+    /// Another reference to a page was taken.
+    Shared = "shared";
+    /// A free gave one reference back, and the page stayed.
+    ReferenceGivenBack = "reference-given-back";
+    /// A page was given to the cache.
+    Cached = "cached";
+    /// A cached page was evicted.
+    Evicted = "evicted";
+    /// A cached page of a band that was not asked for was evicted.
+    DonorEvicted = "donor-evicted";
+    /// An eviction passed over a page that was held.
+    PassedOver = "passed-over";
+    /// A binding was refused.
+    BindRefused = "bind-refused";
+    /// A page's bytes were unmapped.
+    Unmapped = "unmapped";
+    /// A page's bytes were mapped again.
+    Remapped = "remapped";
+    /// All threads of a group met and agreed, or got their common result.
+    Met = "met";
+    /// An attempt to read found other bytes than it meant.
+    ReadDiscarded = "read-discarded";
+    /// An attempt to read found the bytes that it meant.
+    ReadAccepted = "read-accepted";
+    /// A thread or stream took from a bounded resource.
+    Took = "took";
+    /// A thread waited until a condition held.
+    ConditionHeld = "condition-held";
+    /// A page became pending on several events.
+    PendingOnSeveral = "pending-on-several";
+    /// A part of a page was written.
+    WrittenInPart = "written-in-part";
+    /// A page was read beyond its valid length.
+    ReadBeyondValid = "read-beyond-valid";
+    /// A timed lease was renewed.
+    LeaseRenewed = "lease-renewed";
     /// Every thread ended and every queue ran empty.
     Finished = "finished";
 }
@@ -160,7 +198,7 @@ impl Mark {
 
 /// A set of marks.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Marks(u64);
+pub struct Marks(u128);
 
 impl Marks {
     /// Adds one.
@@ -185,4 +223,4 @@ impl Marks {
     }
 }
 
-const _: () = assert!(Mark::ALL.len() <= 64, "marks are kept in 64 bits");
+const _: () = assert!(Mark::ALL.len() <= 128, "marks are kept in 128 bits");

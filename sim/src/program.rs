@@ -4,7 +4,7 @@
 
 use crate::assumptions::Assumptions;
 use crate::invariants::Code;
-use leasecheck_core::{ArenaConfig, Gates, Rules};
+use leasecheck_core::{ArenaConfig, Gates, Rule, Rules};
 
 /// Limits of one case. A litmus file that exceeds one is refused with the number.
 pub mod limits {
@@ -14,6 +14,8 @@ pub mod limits {
     pub const AGENTS: usize = 24;
     /// Steps of all threads together, after compilation.
     pub const STEPS: usize = 2_000;
+    /// Bands of one arena.
+    pub const BANDS: usize = 4;
     /// Pages of one band.
     pub const PAGES: u32 = 250;
     /// Names of one kind (variables, events, flags, …).
@@ -83,6 +85,16 @@ pub struct ArenaDef {
     pub gate_names: Vec<String>,
     /// Which flags close them.
     pub gates: Gates,
+    /// Per band: whether the gates are wired to it. The design's gates reach every band whatever this says.
+    pub gated: Vec<bool>,
+    /// Per band: bits of the page numbers that kernels take.
+    pub index_bits: Vec<u8>,
+    /// Per band: the kernel multiplier, physical page to kernel-facing index.
+    pub kernels: Vec<u32>,
+    /// Per band: whether captured numbers with which it is accessed are taken as kernel-facing indices.
+    pub takes_kernel: Vec<bool>,
+    /// Whether pages are zeroed when they are handed out.
+    pub zeroed: bool,
     /// The stream on which moves run; on the host, at once, if none.
     pub moves_on: Option<u8>,
     /// Bytes of a content cell: the greatest common divisor of all envelopes of the case.
@@ -154,12 +166,50 @@ pub struct BufferDef {
 pub struct KeyDef {
     /// As in the litmus file.
     pub name: String,
-    /// The key under whose string the bytes are kept: itself, unless `named` says otherwise.
-    pub string: u8,
+    /// The key under whose stored name the bytes are kept, under each design of names ([`KeyDef::string`]): itself,
+    /// unless `named` or attributes say otherwise.
+    pub strings: [u8; 4],
     /// Slots.
     pub cap: u8,
     /// Where its slots start.
     pub offset: u16,
+}
+
+impl KeyDef {
+    /// The key under whose stored name the bytes are kept, in a design with these rules.
+    #[must_use]
+    pub fn string(&self, rules: Rules) -> u8 {
+        let lossy = usize::from(!rules.on(Rule::KeysNameEverything));
+        self.strings[lossy + 2 * usize::from(!rules.on(Rule::KeysAreFramed))]
+    }
+}
+
+/// Owner classes of pages, for counting.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Class {
+    /// Live and not cached.
+    Live,
+    /// Live, and the cache's: given back on demand.
+    Cached,
+    /// Pinned, whatever else.
+    Pinned,
+    /// Waiting for an event.
+    Pending,
+    /// Holes.
+    Holes,
+}
+
+/// What a group of threads makes of the values that they bring.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Fold {
+    /// They must be equal.
+    Same,
+    /// The least.
+    Min,
+    /// The greatest.
+    Max,
+    /// All together.
+    Sum,
 }
 
 /// Where the ids of an operand come from.
@@ -240,10 +290,12 @@ pub enum Op {
         requests: Vec<(u8, u32)>,
         into: Vec<u8>,
         tried: bool,
+        /// Whether it waits for room instead of being refused.
+        waits: bool,
     },
     Free {
         pages: Vec<Operand>,
-        on: Option<u8>,
+        on: Vec<u8>,
     },
     Clear {
         arena: u8,
@@ -256,19 +308,46 @@ pub enum Op {
         arena: u8,
         band: u8,
         urgent: bool,
-        on: Option<u8>,
+        on: Vec<u8>,
     },
     Bind {
         arena: u8,
         band: u8,
         pages: Vec<Operand>,
+        /// Tried: gets 1 or 0.
+        into: Option<u8>,
     },
     Tombstone {
         arena: u8,
         band: u8,
         pages: Vec<Operand>,
         tokens: Option<u16>,
-        on: Option<u8>,
+        on: Vec<u8>,
+    },
+    Share {
+        pages: Vec<Operand>,
+    },
+    Cache {
+        pages: Vec<Operand>,
+    },
+    Evict {
+        arena: u8,
+        band: u8,
+        pages: u8,
+        into: u8,
+    },
+    Count {
+        class: Class,
+        arena: u8,
+        band: u8,
+        into: u8,
+    },
+    Map {
+        pages: Vec<Operand>,
+        only: Option<u8>,
+    },
+    Unmap {
+        pages: Vec<Operand>,
     },
     Admit {
         arena: u8,
@@ -301,6 +380,14 @@ pub enum Op {
     LeaseRelease {
         arena: u8,
     },
+    LeaseRenew {
+        arena: u8,
+        ttl: u8,
+    },
+    LeaseHeld {
+        arena: u8,
+        into: u8,
+    },
     LeaseHandOff {
         arena: u8,
         event: u8,
@@ -314,9 +401,17 @@ pub enum Op {
     Write {
         pages: Vec<Operand>,
         value: u16,
+        /// The first so many tokens of each page; all, if 0.
+        tokens: u8,
     },
     Read {
         pages: Vec<Operand>,
+        tokens: u8,
+    },
+    /// A read that says whether it found what it meant, instead of being a violation if not.
+    TryRead {
+        pages: Vec<Operand>,
+        into: u8,
     },
     Produce {
         buffer: u8,
@@ -376,7 +471,7 @@ pub enum Op {
         tail: bool,
     },
     Lookup {
-        key: u8,
+        keys: Vec<u8>,
         into: u8,
         tail: bool,
     },
@@ -389,6 +484,25 @@ pub enum Op {
     },
     Await {
         flag: u8,
+    },
+    AwaitCond {
+        cond: Cond,
+    },
+    /// Takes from (or gives to) a bounded resource, whose rest a variable counts.
+    Take {
+        var: u8,
+        count: i16,
+    },
+    Give {
+        var: u8,
+        count: i16,
+    },
+    /// All threads that name the group meet and make one value of theirs.
+    Meet {
+        group: u8,
+        value: Value,
+        fold: Fold,
+        into: Option<u8>,
     },
     Lock {
         lock: u8,
@@ -433,7 +547,12 @@ impl Op {
             | Op::Tombstone { pages, .. }
             | Op::Pin { pages, .. }
             | Op::Write { pages, .. }
-            | Op::Read { pages }
+            | Op::Read { pages, .. }
+            | Op::TryRead { pages, .. }
+            | Op::Share { pages }
+            | Op::Cache { pages }
+            | Op::Map { pages, .. }
+            | Op::Unmap { pages }
             | Op::Produce { pages, .. }
             | Op::Key { pages, .. }
             | Op::Store { pages, .. }
@@ -463,12 +582,13 @@ impl Op {
             }
         };
         match self {
-            Op::Check { cond, .. } | Op::Branch { cond, .. } => {
+            Op::Check { cond, .. } | Op::Branch { cond, .. } | Op::AwaitCond { cond } => {
                 value(&cond.left);
                 value(&cond.right);
             }
             Op::Let { value: from, .. } => value(from),
-            Op::Valid { var, .. } => value(&Value::Var(*var)),
+            Op::Valid { var, .. } | Op::Take { var, .. } | Op::Give { var, .. } => value(&Value::Var(*var)),
+            Op::Meet { value: brought, .. } => value(brought),
             _ => {}
         }
         needs.sort_unstable();
@@ -489,6 +609,14 @@ impl Op {
             | Op::ReadBuffer { into, .. }
             | Op::Query { into, .. }
             | Op::Lookup { into, .. }
+            | Op::TryRead { into, .. }
+            | Op::Evict { into, .. }
+            | Op::Count { into, .. }
+            | Op::LeaseHeld { into, .. }
+            | Op::Bind { into: Some(into), .. }
+            | Op::Meet { into: Some(into), .. }
+            | Op::Take { var: into, .. }
+            | Op::Give { var: into, .. }
             | Op::Let { var: into, .. } => vec![*into],
             _ => Vec::new(),
         }
@@ -519,6 +647,8 @@ pub enum Expect {
     Unreachable,
     /// This violation is reachable.
     Reachable(Code),
+    /// This violation is not reachable. Others may be: a run ends where it meets one.
+    Never(Code),
 }
 
 /// A compiled case.
@@ -558,6 +688,10 @@ pub struct Program {
     pub keys: Vec<KeyDef>,
     /// Slots of all keys.
     pub key_slots: usize,
+    /// Whether a step shares, caches or writes in part, so that the world keeps more about ids.
+    pub keeps: bool,
+    /// Whether threads meet with values.
+    pub meets: bool,
     /// Rules in force.
     pub rules: Rules,
     /// Assumptions in force.

@@ -32,7 +32,8 @@ pub struct Counterexample {
 pub enum Verdict {
     /// There is a run that violates the invariant.
     Reachable(Counterexample),
-    /// Every interleaving was explored and none violates anything.
+    /// Every interleaving was explored and none violates anything (what the claim is about, if that is one code: the
+    /// others that were seen are in [`Outcome::also`], and end the runs that meet them).
     Unreachable,
     /// A limit was reached before the exploration was complete: nothing is known.
     Truncated {
@@ -99,7 +100,7 @@ impl Outcome {
     pub fn standing(&self, program: &Program) -> Standing {
         match (&self.verdict, program.expect) {
             (Verdict::Truncated { .. }, _) => Standing::Unknown,
-            (Verdict::Unreachable, Expect::Unreachable) => Standing::AsClaimed,
+            (Verdict::Unreachable, Expect::Unreachable | Expect::Never(_)) => Standing::AsClaimed,
             (Verdict::Reachable(found), Expect::Reachable(code)) if found.violation.code == code => {
                 if self.missing(program).is_empty() { Standing::AsClaimed } else { Standing::Failed }
             }

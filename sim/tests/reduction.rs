@@ -42,7 +42,9 @@ fn both_searches_agree_on_the_corpus() {
             continue;
         }
         assert_eq!(verdict(&full), verdict(&reduced), "{}", title(&program));
-        if matches!(full.verdict, Verdict::Unreachable | Verdict::Vacuous { .. }) {
+        // A run ends at a violation that the claim is not about, and which behaviours it still shows is left to chance.
+        let whole = full.also.is_empty();
+        if whole && matches!(full.verdict, Verdict::Unreachable | Verdict::Vacuous { .. }) {
             assert_eq!(full.marks, reduced.marks, "marks of {}", title(&program));
             assert_eq!(full.never_ran, reduced.never_ran, "steps reached in {}", title(&program));
             assert!(reduced.states <= full.states, "{}", title(&program));
@@ -204,6 +206,36 @@ const PARTS: &[&str] = &[
     "available device.full -> room",
     "available host.full -> room",
     "check empty host",
+    "share a",
+    "share b\nfree b",
+    "cache a",
+    "cache b",
+    "cache swa a",
+    "evict device.full 1 -> n",
+    "count cached device.full -> n",
+    "wait alloc device.full 1 -> c",
+    "try bind swa b -> ok",
+    "unmap a",
+    "map a",
+    "unmap b\nmap b",
+    "try read p -> ok",
+    "nic: try read p -> ok",
+    "copy: try read a -> ok",
+    "await n > 0",
+    "copy: await n > 0",
+    "take n",
+    "give n",
+    "copy: take n",
+    "copy: give n 2",
+    "agree decide on n",
+    "gather acks max n -> n",
+    "free a on ev, done",
+    "tombstone swa a on ev, done",
+    "flush device.full on ev, done",
+    "compute: write a 1 tokens",
+    "compute: read a 1 tokens",
+    "lease acquire host ttl 2\nlease renew ttl 1 of host\nlease held host -> ok",
+    "lookup k, k2 -> n",
 ];
 
 /// Lines of the set-up that a program may have beyond those that give the names.

@@ -30,7 +30,7 @@ impl LitmusModel {
     fn is_target(&self, code: Code) -> bool {
         match self.program.expect {
             Expect::Unreachable => true,
-            Expect::Reachable(expected) => code == expected,
+            Expect::Reachable(expected) | Expect::Never(expected) => code == expected,
         }
     }
 

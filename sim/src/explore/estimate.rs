@@ -159,7 +159,7 @@ fn walk(
 ) -> Walk {
     let ends = |code: Code| match program.expect {
         Expect::Unreachable => true,
-        Expect::Reachable(target) => code == target,
+        Expect::Reachable(target) | Expect::Never(target) => code == target,
     };
     let mut draws = draws;
     let mut urn = vec![1_usize; program.agents.len()];

@@ -257,7 +257,7 @@ pub fn explore(program: &Program, options: &Options<'_>) -> Result<Outcome, Star
     let parts = Parts::new(program, &start);
     let target = match program.expect {
         Expect::Unreachable => None,
-        Expect::Reachable(code) => Some(code),
+        Expect::Reachable(code) | Expect::Never(code) => Some(code),
     };
     let search = Search { program, parts: &parts, reduction: Reduction::new(program, options.reduce), target };
     let mut shards: Vec<Shard> = (0..SHARDS).map(|_| Shard::default()).collect();
@@ -329,8 +329,10 @@ pub fn explore(program: &Program, options: &Options<'_>) -> Result<Outcome, Star
         if next.states.len() == 0 {
             let states = parents.len() as u64;
             let verdict = match other {
-                Some(seen) => Verdict::Reachable(counterexample(&parents, &seen, !search.reduction.is_on())),
-                None => {
+                Some(seen) if !matches!(program.expect, Expect::Never(_)) => {
+                    Verdict::Reachable(counterexample(&parents, &seen, !search.reduction.is_on()))
+                }
+                _ => {
                     let missing: Vec<_> =
                         program.witness.iter().copied().filter(|mark| !total.marks.has(*mark)).collect();
                     if missing.is_empty() { Verdict::Unreachable } else { Verdict::Vacuous { missing } }
@@ -464,7 +466,7 @@ pub fn check(program: &Program, options: &Options<'_>) -> Result<Outcome, StartE
                 _ => Ok(outcome),
             }
         }
-        Expect::Unreachable => {
+        Expect::Unreachable | Expect::Never(_) => {
             let outcome = explore(program, options)?;
             match outcome.verdict {
                 Verdict::Reachable(_) if outcome.reduced => {

@@ -6,7 +6,7 @@
 //! program changes. A guard that consists of two ends (`lock` and `unlock`) is dropped with both.
 
 use super::{Options, check};
-use crate::program::{Expect, Ids, Instr, Op, Pc, Program, Value};
+use crate::program::{Expect, Fold, Ids, Instr, Op, Pc, Program, Value};
 use crate::verdict::{Outcome, Verdict};
 use crate::world::StartError;
 use leasecheck_core::Rule;
@@ -160,12 +160,12 @@ enum Edit {
 /// The guards that are one step.
 fn single(op: &Op) -> Option<(&'static str, Edit)> {
     match op {
-        Op::Wait { .. } | Op::SyncEvent { .. } | Op::SyncStream { .. } | Op::Await { .. } => {
+        Op::Wait { .. } | Op::SyncEvent { .. } | Op::SyncStream { .. } | Op::Await { .. } | Op::AwaitCond { .. } => {
             Some(("left out", Edit::Drop))
         }
         Op::LeaseHandOff { .. } => Some(("a plain release", Edit::Release)),
         Op::Transfer { after: Some(_), .. } => Some(("without `after`", Edit::Untie)),
-        Op::Free { on: Some(_), .. } | Op::Tombstone { on: Some(_), .. } | Op::Flush { on: Some(_), .. } => {
+        Op::Free { on, .. } | Op::Tombstone { on, .. } | Op::Flush { on, .. } if !on.is_empty() => {
             Some(("without `on`", Edit::Untie))
         }
         Op::Query { .. } | Op::Valid { .. } => Some(("taken for yes", Edit::Believe)),
@@ -176,10 +176,8 @@ fn single(op: &Op) -> Option<(&'static str, Edit)> {
 fn change(instr: &mut Instr, pc: usize, edit: Edit) {
     match (edit, &mut instr.op) {
         (Edit::Release, Op::LeaseHandOff { arena, .. }) => instr.op = Op::LeaseRelease { arena: *arena },
-        (Edit::Untie, Op::Transfer { after: event, .. })
-        | (Edit::Untie, Op::Free { on: event, .. })
-        | (Edit::Untie, Op::Tombstone { on: event, .. })
-        | (Edit::Untie, Op::Flush { on: event, .. }) => *event = None,
+        (Edit::Untie, Op::Transfer { after: event, .. }) => *event = None,
+        (Edit::Untie, Op::Free { on, .. } | Op::Tombstone { on, .. } | Op::Flush { on, .. }) => on.clear(),
         (Edit::Believe, Op::Query { into, .. } | Op::Valid { into, .. }) => {
             instr.op = Op::Let { var: *into, value: Value::Number(1), plus: 0 };
         }
@@ -223,7 +221,9 @@ fn ends(program: &Program, op: &Op) -> Option<(End, Vec<String>)> {
         }
         Op::Lock { lock } => Some((End::Opens, vec![format!("lock {lock}")])),
         Op::Unlock { lock } => Some((End::Closes, vec![format!("lock {lock}")])),
-        Op::Barrier { barrier } => Some((End::Joins, vec![format!("barrier {barrier}")])),
+        Op::Barrier { barrier } | Op::Meet { group: barrier, fold: Fold::Same, .. } => {
+            Some((End::Joins, vec![format!("barrier {barrier}")]))
+        }
         _ => None,
     }
 }

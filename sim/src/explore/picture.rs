@@ -227,14 +227,10 @@ pub(crate) fn pictures(program: &Program, world: &World) -> Vec<Picture> {
         let bands = program.arenas[at].config.bands.iter().enumerate().map(|(band, def)| {
             let band = BandId(band as u8);
             let arena = &state.arena;
-            let (first, span) = (arena.first_page(band).0, arena.span(band));
-            let inside = |page: u32| match arena.watermark(band) {
-                mark if def.grow == leasecheck_core::Grow::Up => i64::from(page) < mark,
-                mark => i64::from(page) > mark,
-            };
+            let (first, extent) = (arena.first_page(band).0, arena.extent(band));
             let pages = (0..arena.pages(band)).map(|page| match page {
                 page if page < first => Place::Sink,
-                page if span > 0 && inside(page) => Place::Hole,
+                page if extent.contains(&page) => Place::Hole,
                 _ => Place::Outside,
             });
             let mut pages: Vec<Place> = pages.collect();

@@ -140,7 +140,7 @@ impl Builder<'_> {
             if let At::Buffer(buffer) = operand.at {
                 self.reads(print, Resource::BufferHeld(buffer));
             }
-            if matches!(operand.ids, Ids::Buffer(_)) {
+            if matches!(operand.ids, Ids::Buffer(_)) || self.program.keeps {
                 self.reads(print, Resource::Issued(operand.arena));
             }
         }
@@ -186,16 +186,31 @@ impl Builder<'_> {
             }
             Op::Flush { arena, on, .. } => {
                 self.rearrange(&mut print, *arena);
-                self.event(&mut print, *on);
+                on.iter().for_each(|event| self.event(&mut print, Some(*event)));
             }
             Op::Free { pages, on } | Op::Tombstone { pages, on, .. } => {
                 for operand in pages {
                     self.writes(&mut print, Resource::Table(operand.arena));
                     self.writes(&mut print, Resource::Issued(operand.arena));
                 }
-                self.event(&mut print, *on);
+                on.iter().for_each(|event| self.event(&mut print, Some(*event)));
             }
-            Op::Bind { pages, .. } | Op::Pin { pages, .. } => {
+            Op::Bind { pages, .. } if self.program.keeps || self.program.arenas.iter().any(|arena| arena.zeroed) => {
+                pages.iter().for_each(|operand| self.rearrange(&mut print, operand.arena));
+            }
+            Op::Evict { arena, .. } => {
+                self.writes(&mut print, Resource::Table(*arena));
+                self.writes(&mut print, Resource::Issued(*arena));
+            }
+            Op::Count { arena, .. } => {
+                self.reads(&mut print, Resource::Table(*arena));
+                self.reads(&mut print, Resource::Issued(*arena));
+            }
+            Op::Unmap { pages } | Op::Map { pages, .. } => {
+                self.look_up(&mut print, pages);
+                self.touch(&mut print, pages, true);
+            }
+            Op::Bind { pages, .. } | Op::Pin { pages, .. } | Op::Share { pages } | Op::Cache { pages } => {
                 for operand in pages {
                     self.writes(&mut print, Resource::Table(operand.arena));
                     self.writes(&mut print, Resource::Issued(operand.arena));
@@ -206,6 +221,9 @@ impl Builder<'_> {
                     self.reads(&mut print, Resource::Table(*arena));
                 } else {
                     self.writes(&mut print, Resource::Table(*arena));
+                }
+                if self.program.keeps {
+                    self.reads(&mut print, Resource::Issued(*arena));
                 }
                 for flag in 0..self.program.flags.len() {
                     self.reads(&mut print, Resource::Flag(flag as u8));
@@ -219,6 +237,8 @@ impl Builder<'_> {
             Op::LeaseAcquire { arenas, .. } => {
                 arenas.iter().for_each(|arena| self.writes(&mut print, Resource::Leases(*arena)))
             }
+            Op::LeaseRenew { arena, .. } => self.writes(&mut print, Resource::Leases(*arena)),
+            Op::LeaseHeld { arena, .. } => self.reads(&mut print, Resource::Leases(*arena)),
             Op::LeaseRelease { arena } => {
                 self.writes(&mut print, Resource::Leases(*arena));
                 for event in 0..self.program.events.len() {
@@ -240,7 +260,7 @@ impl Builder<'_> {
                     self.touch(&mut print, pages, true);
                 }
             }
-            Op::Read { pages } => {
+            Op::Read { pages, .. } | Op::TryRead { pages, .. } => {
                 self.look_up(&mut print, pages);
                 if !queued {
                     self.touch(&mut print, pages, false);
@@ -311,6 +331,19 @@ impl Builder<'_> {
             Op::Set { .. } | Op::Await { .. } => {}
             Op::Lock { lock } | Op::Unlock { lock } => self.writes(&mut print, Resource::Lock(*lock)),
             Op::Barrier { barrier } => self.writes(&mut print, Resource::Barrier(*barrier)),
+            Op::Meet { group, .. } => {
+                // The last to come gives everyone the result.
+                self.writes(&mut print, Resource::Barrier(*group));
+                for other in &self.program.code {
+                    if let Op::Meet { group: same, into: Some(into), .. } = &other.op
+                        && same == group
+                    {
+                        self.writes(&mut print, Resource::Var(*into));
+                    }
+                }
+            }
+            // What they read and give is in `needs` and `gives`; on a stream it happens when they run.
+            Op::AwaitCond { .. } | Op::Take { .. } | Op::Give { .. } => {}
             Op::CheckEmpty { arena, .. } => self.reads(&mut print, Resource::Table(*arena)),
             Op::Let { .. } | Op::Check { .. } | Op::Branch { .. } | Op::Jump { .. } => {}
         }
@@ -333,7 +366,15 @@ impl Builder<'_> {
                 self.writes(&mut print, Resource::Bytes(*arena));
             }
             Op::Write { pages, .. } => self.touch(&mut print, pages, true),
-            Op::Read { pages } => self.touch(&mut print, pages, false),
+            Op::Read { pages, .. } => self.touch(&mut print, pages, false),
+            Op::TryRead { pages, into } => {
+                self.touch(&mut print, pages, false);
+                self.writes(&mut print, Resource::Var(*into));
+            }
+            Op::AwaitCond { .. } | Op::Take { .. } | Op::Give { .. } => {
+                instr.needs.iter().for_each(|var| self.reads(&mut print, Resource::Var(*var)));
+                instr.op.gives().iter().for_each(|var| self.writes(&mut print, Resource::Var(*var)));
+            }
             Op::Transfer { from, to, after, .. } => {
                 self.touch(&mut print, from, false);
                 self.touch(&mut print, to, true);
@@ -362,12 +403,10 @@ impl Builder<'_> {
                         Op::LeaseHandOff { arena, event: waited } if waited == event => {
                             self.writes(&mut print, Resource::Leases(*arena));
                         }
-                        Op::Free { pages, on: Some(waited) } | Op::Tombstone { pages, on: Some(waited), .. }
-                            if waited == event =>
-                        {
+                        Op::Free { pages, on } | Op::Tombstone { pages, on, .. } if on.contains(event) => {
                             pages.iter().for_each(|operand| self.writes(&mut print, Resource::Table(operand.arena)));
                         }
-                        Op::Flush { arena, on: Some(waited), .. } if waited == event => {
+                        Op::Flush { arena, on, .. } if on.contains(event) => {
                             self.writes(&mut print, Resource::Table(*arena));
                         }
                         _ => {}

@@ -6,12 +6,22 @@
 use super::{Code, Violation};
 use crate::program::{Pc, Program};
 use crate::world::World;
-use leasecheck_core::{Grow, Ids, Refusal, Request};
+use leasecheck_core::{Arena, BandId, Grow, Ids, LogicalPage, Refusal, Request, Reuse};
 
 /// Whether the requests fit now, or after what may move has moved.
 fn feasible(world: &World, program: &Program, arena: u8, requests: &[Request]) -> bool {
-    let state = &world.arenas[usize::from(arena)].arena;
+    let evicted = world.with_all_evicted(program, arena);
+    let now = &world.arenas[usize::from(arena)].arena;
+    fits(world, program, arena, now, requests)
+        || evicted.is_some_and(|evicted| fits(world, program, arena, &evicted, requests))
+}
+
+fn fits(world: &World, program: &Program, arena: u8, state: &Arena, requests: &[Request]) -> bool {
     let held = world.closed_gate(program, arena).is_some();
+    if state.is_chain() {
+        let movable = |band, id| !held && world.movable(program, arena, band, id);
+        return fits_chain(state, requests, &|_, _| false) || fits_chain(state, requests, &movable);
+    }
     let plan = state.plan(&|band, id| !held && world.movable(program, arena, band, id));
     let fits = |spans: &dyn Fn(usize) -> u32, holes: &dyn Fn(usize) -> u32| {
         // Where the band that grows up would end, and the one that grows down would begin.
@@ -28,13 +38,67 @@ fn feasible(world: &World, program: &Program, arena: u8, requests: &[Request]) -
             match config.grow {
                 Grow::Up => low = u64::from(state.first_page(band).0 + span) * config.envelope,
                 Grow::Down => high = u64::from(state.pages(band) - span) * config.envelope,
+                Grow::Float => {}
             }
         }
         low <= high
     };
-    let now =
-        fits(&|at| state.span(leasecheck_core::BandId(at as u8)), &|at| state.holes(leasecheck_core::BandId(at as u8)));
+    let now = fits(&|at| state.span(BandId(at as u8)), &|at| state.holes(BandId(at as u8)));
     now || fits(&|at| plan.spans()[at], &|at| plan.holes()[at])
+}
+
+/// The same for an arena with floats: every band in turn, from the lowest on, takes the lowest pages that it can have.
+fn fits_chain(state: &Arena, requests: &[Request], movable: &dyn Fn(BandId, LogicalPage) -> bool) -> bool {
+    let in_order = |grow: Grow| state.bands().filter(move |(_, config)| config.grow == grow);
+    // Bytes from the bottom that are taken, then from the top.
+    let (mut low, mut top) = (0_u64, u64::MAX);
+    for (band, config) in in_order(Grow::Down).chain(in_order(Grow::Up)).chain(in_order(Grow::Float)) {
+        let wanted: u32 = requests.iter().filter(|request| request.band == band).map(|request| request.pages).sum();
+        if config.ids == Ids::Own && state.free_ids(band).count() < wanted as usize {
+            return false;
+        }
+        let never = state.config().reuse == Reuse::Never;
+        let mut stays = vec![false; state.pages(band) as usize];
+        if never {
+            state.extent(band).for_each(|page| stays[page as usize] = true);
+        }
+        let mut loose = wanted;
+        for (id, page) in state.placements(band) {
+            let moves = movable(band, id);
+            loose += u32::from(moves);
+            stays[page.0 as usize] = !moves;
+        }
+        state.pending(band).for_each(|(page, _)| stays[page.0 as usize] = true);
+        if loose == 0 && !stays.contains(&true) {
+            continue;
+        }
+        if config.grow == Grow::Down {
+            // From the other end: the lowest byte that it needs.
+            let mut at = state.pages(band);
+            while (loose > 0 || stays[..at as usize].contains(&true)) && at > state.first_page(band).0 {
+                at -= 1;
+                loose -= u32::from(!stays[at as usize] && loose > 0);
+            }
+            if loose > 0 {
+                return false;
+            }
+            top = u64::from(at) * config.envelope;
+            continue;
+        }
+        let mut at = (low.div_ceil(config.envelope) as u32).max(state.first_page(band).0);
+        if stays.iter().take(at as usize).any(|stays| *stays) {
+            return false;
+        }
+        while loose > 0 || stays[(at as usize).min(stays.len())..].contains(&true) {
+            if at == state.pages(band) {
+                return false;
+            }
+            loose -= u32::from(!stays[at as usize] && loose > 0);
+            at += 1;
+        }
+        low = u64::from(at) * config.envelope;
+    }
+    low <= top
 }
 
 /// An allocation was refused.
@@ -44,6 +108,31 @@ pub(crate) fn refused(world: &World, program: &Program, arena: u8, requests: &[R
     }
     let name = &program.arenas[usize::from(arena)].name;
     Err(Violation::new(Code::Admission, format!("an allocation in {name} is refused although it fits")))
+}
+
+/// A binding was refused.
+pub(crate) fn bind_refused(
+    world: &World,
+    program: &Program,
+    arena: u8,
+    band: u8,
+    request: Request,
+) -> Result<(), Violation> {
+    // Bindings move nothing.
+    let room = |state: &Arena| state.available_now(request.band) >= request.pages;
+    let now = &world.arenas[usize::from(arena)].arena;
+    if !room(now) && !world.with_all_evicted(program, arena).is_some_and(|evicted| room(&evicted)) {
+        return Ok(());
+    }
+    let name = program.band_name(arena, band);
+    Err(Violation::new(Code::Admission, format!("a binding in {name} is refused although it fits")))
+}
+
+/// An eviction gave up early.
+pub(crate) fn gave_up(program: &Program, arena: u8, band: u8, evicted: usize, could: usize) -> Violation {
+    let name = program.band_name(arena, band);
+    let message = format!("an eviction in {name} ends after {evicted} pages, and {could} could go");
+    Violation::new(Code::Admission, message)
 }
 
 /// Capacity that had been promised was not there.

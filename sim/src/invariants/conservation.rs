@@ -8,7 +8,7 @@ pub(crate) fn check(world: &World, program: &Program, arena: u8) -> Result<(), V
     let state = &world.arenas[usize::from(arena)];
     for (band, _) in state.arena.bands() {
         let (live, holes) = (state.arena.live(band), state.arena.holes(band));
-        let (pending, retired) = (state.arena.pending(band).count() as u32, state.arena.retired(band));
+        let (pending, retired) = (state.arena.pending_pages(band), state.arena.retired(band));
         let span = state.arena.span(band);
         if live + holes + pending + retired != span {
             let name = program.band_name(arena, band.0);

@@ -2,7 +2,7 @@
 
 use super::{Code, Violation};
 use crate::program::Program;
-use crate::world::{NOBODY, World, who, whom};
+use crate::world::{NOBODY, UNMAPPED, World, who, whom};
 
 /// `moved`: band, id and new page number of the pages that have moved.
 pub(crate) fn after_moves(
@@ -16,7 +16,7 @@ pub(crate) fn after_moves(
         let Some(cells) = state.cells_of(program, arena, band, page) else { continue };
         let me = who(band, id, state.generation(band, id));
         for cell in &state.cells[cells] {
-            if cell.who == NOBODY || cell.who == me {
+            if cell.who == NOBODY || cell.who == UNMAPPED.who || cell.who == me {
                 continue;
             }
             let (other_band, other) = whom(cell.who);

@@ -38,6 +38,9 @@ fn reason(world: &World, program: &Program, pc: u16) -> String {
         all.join(", ")
     };
     match &instr.op {
+        Op::Alloc { arena, requests, waits: true, .. } if !world.has_room(program, *arena, requests) => {
+            format!("for room in {}", program.arenas[usize::from(*arena)].name)
+        }
         Op::Alloc { arena, .. } | Op::Compact { arena } | Op::Clear { arena, .. } => {
             format!("for leases held by {}", holders(*arena))
         }
@@ -50,6 +53,9 @@ fn reason(world: &World, program: &Program, pc: u16) -> String {
                 format!("for event `{name}` to be recorded (assumption events-recorded-before-waited)")
             }
         }
+        Op::AwaitCond { .. } => "for its condition to hold".to_owned(),
+        Op::Take { var, .. } => format!("for more of `{}`", program.vars[usize::from(*var)].name),
+        Op::Meet { group, .. } => format!("for the others at `{}`", program.barriers[usize::from(*group)].0),
         Op::Await { flag } => format!("for flag `{}`", program.flags[usize::from(*flag)]),
         Op::Lock { lock } => {
             let owner = usize::from(world.locks[usize::from(*lock)]).saturating_sub(1);

@@ -7,3 +7,8 @@ pub(crate) fn freed(program: &Program, operand: &Operand, id: u8) -> Violation {
     let name = page_name(program, operand, id);
     Violation::new(Code::DoubleFree, format!("{name} is freed, and was not live any more")).about(operand, id)
 }
+
+pub(crate) fn unpinned(program: &Program, operand: &Operand, id: u8) -> Violation {
+    let name = page_name(program, operand, id);
+    Violation::new(Code::DoubleFree, format!("a pin of {name} is taken off that is not there")).about(operand, id)
+}

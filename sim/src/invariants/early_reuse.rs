@@ -2,10 +2,10 @@
 
 use super::{Code, Violation, page_name};
 use crate::program::{Operand, Program};
-use crate::world::{NOBODY, whom};
+use crate::world::{NOBODY, UNMAPPED, whom};
 
 fn taker(program: &Program, operand: &Operand, who: u16) -> String {
-    if who == NOBODY {
+    if who == NOBODY || who == UNMAPPED.who {
         return "its bytes were moved or overwritten".to_owned();
     }
     let (band, id) = whom(who);

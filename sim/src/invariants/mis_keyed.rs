@@ -15,7 +15,7 @@ pub(crate) fn content(program: &Program, key: u8) -> Violation {
 
 pub(crate) fn fetched(program: &Program, key: u8) -> Violation {
     let def = &program.keys[usize::from(key)];
-    let stored = &program.keys[usize::from(def.string)].name;
+    let stored = &program.keys[usize::from(def.string(program.rules))].name;
     let message = format!(
         "fetching `{}` gives content that it does not stand for (its stored name is that of `{stored}`)",
         def.name

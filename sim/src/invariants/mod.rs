@@ -8,6 +8,7 @@ pub mod check;
 pub mod conservation;
 pub mod content;
 pub mod deadlock;
+pub mod divergence;
 pub mod double_free;
 pub mod early_reuse;
 pub mod leak;
@@ -24,6 +25,7 @@ pub mod stale_address;
 pub mod stale_index;
 pub mod starvation;
 pub mod uninitialized;
+pub mod unmapped;
 pub mod use_after_free;
 pub mod wrong_space;
 
@@ -75,12 +77,14 @@ codes! {
     NotAtomic = "not-atomic", "an operation that fails or aborts leaves no trace";
     Admission = "admission", "admitted means allocatable; refused means infeasible; a cached capacity equals a fresh one";
     LostBytes = "lost-bytes", "a transfer that reports success moved exactly the bytes it described";
-    DoubleFree = "double-free", "a page is freed at most once";
+    DoubleFree = "double-free", "a page is freed, and a pin taken off, at most once";
     UseAfterFree = "use-after-free", "nothing is looked up or accessed through an id that was freed or never bound";
     Leak = "leak", "what the case says is given back has been given back";
     Deadlock = "deadlock", "not everyone waits for what nobody will do";
     LostWakeup = "lost-wakeup", "nobody sleeps although what it waits for has come";
     Starvation = "starvation", "no new lease is granted after a waiting compaction has asked";
+    Unmapped = "unmapped", "bytes are touched only while they are mapped, and unmapped once";
+    Divergence = "divergence", "replicas that decide together decide the same";
     Check = "check", "what the litmus file itself states: conditions, and allocations that must fit";
 }
 

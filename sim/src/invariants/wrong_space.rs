@@ -25,8 +25,12 @@ fn what(program: &Program, operand: &Operand) -> String {
 pub(crate) fn touched(program: &Program, operand: &Operand, id: u8, used: u16, now: Option<u16>) -> Violation {
     let name = page_name(program, operand, id);
     let now = now.map_or("nowhere".to_owned(), |now| format!("physical page {now}"));
-    let message =
-        format!("{} and is taken for physical pages here: {used} is touched, {name} is {now}", what(program, operand));
+    let kernel = program.arenas[usize::from(operand.arena)].takes_kernel[usize::from(operand.band)];
+    let taken = if kernel { "kernel-facing indices" } else { "physical pages" };
+    let message = format!(
+        "{} and is taken for {taken} here: physical page {used} is touched, {name} is {now}",
+        what(program, operand)
+    );
     Violation::new(Code::WrongSpace, message).about(operand, id)
 }
 

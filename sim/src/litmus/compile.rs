@@ -3,15 +3,15 @@
 use super::diagnostics::{Diagnostic, Lines, Source};
 use super::file::At as FileAt;
 use super::names::{Names, intern};
-use super::parse::{Arg, BandRef, CondExpr, Name, PagesExpr, Stmt, ValueExpr};
+use super::parse::{Arg, BandRef, CLASSES, CondExpr, FOLDS, Name, PagesExpr, Stmt, ValueExpr};
 use super::read::ArenaText;
 use super::steps::Step;
 use crate::assumptions::Assumptions;
 use crate::invariants::Code;
 use crate::marks::Mark;
 use crate::program::{
-    Agent, AgentKind, ArenaDef, At, Compare, Cond, END, Expect, Ids, Instr, KeyDef, Op, Operand, Pc, Program, Space,
-    Value, VarKind, limits,
+    Agent, AgentKind, ArenaDef, At, Class, Compare, Cond, END, Expect, Fold, Ids, Instr, KeyDef, Op, Operand, Pc,
+    Program, Space, Value, VarKind, limits,
 };
 use leasecheck_core::{Gates, Rules};
 use std::ops::Range;
@@ -31,6 +31,27 @@ pub(crate) struct CaseText<'a> {
     pub(crate) assume: Assumptions,
     pub(crate) expect: Expect,
     pub(crate) witness: Vec<Mark>,
+    pub(crate) stored_under: Vec<String>,
+}
+
+/// Keys whose stored names are equal keep their bytes in one place: that of the first of them.
+fn name_keys(keys: &mut [KeyDef], attributes: &[(u8, Vec<(String, String)>)], stored_under: &[String]) {
+    for design in 0..4 {
+        let text = |attributes: &[(String, String)]| {
+            let (lossy, framed) = (design & 1 == 1, design & 2 == 0);
+            let stored = attributes.iter().filter(|(name, _)| !lossy || stored_under.contains(name));
+            let part =
+                |(name, value): &(String, String)| if framed { format!("{name}={value}") } else { value.clone() };
+            stored.map(part).collect::<Vec<_>>()
+        };
+        for (nth, (key, own)) in attributes.iter().enumerate() {
+            let named = text(own);
+            let first = attributes[..nth].iter().find(|(_, other)| text(other) == named);
+            if let Some((first, _)) = first {
+                keys[usize::from(*key)].strings[design] = keys[usize::from(*first)].strings[design];
+            }
+        }
+    }
 }
 
 struct Compiler<'a> {
@@ -42,6 +63,8 @@ struct Compiler<'a> {
     next_value: u32,
     parts_of: Vec<Vec<u32>>,
     thread: u8,
+    /// Keys, and what determines the bytes that they stand for.
+    attributes: Vec<(u8, Vec<(String, String)>)>,
 }
 
 fn gcd(a: u64, b: u64) -> u64 {
@@ -82,6 +105,7 @@ pub(crate) fn compile(text: CaseText<'_>) -> Result<Program, Diagnostic> {
         next_value: 1,
         parts_of: Vec::from_iter(parts_of),
         thread: 0,
+        attributes: Vec::new(),
     };
     if let Some(stream) = compiler.names.streams.iter().find(|stream| compiler.threads.contains(stream)) {
         let message = format!("`{stream}` is a thread and is used as a stream");
@@ -104,7 +128,7 @@ pub(crate) fn compile(text: CaseText<'_>) -> Result<Program, Diagnostic> {
         return Err(Diagnostic::new(text.span, message, format!("at most {} together", limits::AGENTS - 1)));
     }
     let arenas = compiler.arenas(cell)?;
-    let Compiler { mut names, code, threads, .. } = compiler;
+    let Compiler { mut names, code, threads, attributes, .. } = compiler;
     let rdma = |name: &str| {
         name.starts_with("nic") || name.starts_with("rdma") || text.rdma.iter().any(|other| other.value == name)
     };
@@ -119,9 +143,13 @@ pub(crate) fn compile(text: CaseText<'_>) -> Result<Program, Diagnostic> {
     if finally != END {
         agents.push(Agent { name: "finally".to_owned(), kind: AgentKind::Finally });
     }
+    name_keys(&mut names.keys, &attributes, &text.stored_under);
     for at in 0..names.keys.len() {
-        let (string, cap) = (usize::from(names.keys[at].string), names.keys[at].cap);
-        names.keys[string].cap = names.keys[string].cap.max(cap);
+        for string in names.keys[at].strings {
+            let cap = names.keys[at].cap;
+            let named = &mut names.keys[usize::from(string)];
+            named.cap = named.cap.max(cap);
+        }
     }
     let mut key_slots = 0;
     for key in &mut names.keys {
@@ -129,7 +157,14 @@ pub(crate) fn compile(text: CaseText<'_>) -> Result<Program, Diagnostic> {
         key_slots += usize::from(key.cap);
     }
     let ref_slots = names.ref_slots();
+    let keeps = |op: &Op| match op {
+        Op::Share { .. } | Op::Cache { .. } => true,
+        Op::Write { tokens, .. } => *tokens > 0,
+        _ => false,
+    };
     Ok(Program {
+        keeps: code.iter().any(|instr| keeps(&instr.op)),
+        meets: code.iter().any(|instr| matches!(instr.op, Op::Meet { .. })),
         name: text.name,
         arenas,
         agents,
@@ -196,6 +231,11 @@ impl Compiler<'_> {
                 config: arena.config.clone(),
                 gate_names,
                 gates: Gates::new(masks),
+                gated: arena.gated.clone(),
+                index_bits: arena.index_bits.clone(),
+                kernels: arena.kernels.clone(),
+                takes_kernel: arena.takes_kernel.clone(),
+                zeroed: arena.zeroed,
                 moves_on,
                 cell,
                 cells: (arena.config.bytes / cell) as u32,
@@ -272,6 +312,9 @@ impl Compiler<'_> {
                     }
                 }
             }
+            (Step::Stop, _) => {
+                self.emit(Op::Jump { to: END }, None, &stmt.span)?;
+            }
             _ => {
                 let stream = match &stmt.stream {
                     Some(stream) => Some(intern(&mut self.names.streams, stream)?),
@@ -294,10 +337,29 @@ impl Compiler<'_> {
             (Step::Alloc, [tried, Arg::Requests(requests), Arg::Names(into)]) => {
                 let (arena, requests) = self.requests(requests)?;
                 let into = into.iter().map(|name| self.var(name, "pages")).collect::<Result<_, _>>()?;
-                Op::Alloc { arena, requests, into, tried: matches!(tried, Arg::Present) }
+                Op::Alloc { arena, requests, into, tried: matches!(tried, Arg::Present), waits: false }
             }
-            (Step::Free, [Arg::Pages(pages), on]) => {
-                Op::Free { pages: self.pages(pages)?, on: self.event_or_none(on)? }
+            (Step::AllocWait, [Arg::Requests(requests), Arg::Names(into)]) => {
+                let (arena, requests) = self.requests(requests)?;
+                let into = into.iter().map(|name| self.var(name, "pages")).collect::<Result<_, _>>()?;
+                Op::Alloc { arena, requests, into, tried: false, waits: true }
+            }
+            (Step::Free, [Arg::Pages(pages), on]) => Op::Free { pages: self.pages(pages)?, on: self.events(on)? },
+            (Step::Share, [Arg::Pages(pages)]) => Op::Share { pages: self.pages(pages)? },
+            (Step::Cache, [Arg::Pages(pages)]) => Op::Cache { pages: self.pages(pages)? },
+            (Step::Unmap, [Arg::Pages(pages)]) => Op::Unmap { pages: self.pages(pages)? },
+            (Step::Map, [Arg::Pages(pages), only]) => {
+                Op::Map { pages: self.pages(pages)?, only: number(only).map(|only| only.min(254) as u8) }
+            }
+            (Step::Evict, [Arg::Band(band), Arg::Number(pages), Arg::Name(into)]) => {
+                let (arena, band) = self.names.band(band)?;
+                Op::Evict { arena, band, pages: (*pages).min(254) as u8, into: self.var(into, "a number")? }
+            }
+            (Step::Count, [Arg::Name(class), Arg::Band(band), Arg::Name(into)]) => {
+                let (arena, band) = self.names.band(band)?;
+                let class =
+                    CLASSES.iter().find(|(word, _)| *word == class.text).map_or(Class::Live, |(_, class)| *class);
+                Op::Count { class, arena, band, into: self.var(into, "a number")? }
             }
             (Step::Clear, [Arg::Band(band)]) => {
                 let (arena, band) = self.names.band(band)?;
@@ -306,23 +368,22 @@ impl Compiler<'_> {
             (Step::Compact, [arena]) => Op::Compact { arena: self.arena_or_default(arena, &stmt.span)? },
             (Step::Flush, [Arg::Band(band), urgent, on]) => {
                 let (arena, band) = self.names.band(band)?;
-                Op::Flush { arena, band, urgent: matches!(urgent, Arg::Present), on: self.event_or_none(on)? }
+                Op::Flush { arena, band, urgent: matches!(urgent, Arg::Present), on: self.events(on)? }
             }
             (Step::Bind, [Arg::Band(band), Arg::Pages(pages)]) => {
                 let pages = self.pages(pages)?;
                 let (arena, band) = self.bound_band(band, &pages)?;
-                Op::Bind { arena, band, pages }
+                Op::Bind { arena, band, pages, into: None }
+            }
+            (Step::TryBind, [Arg::Band(band), Arg::Pages(pages), Arg::Name(into)]) => {
+                let pages = self.pages(pages)?;
+                let (arena, band) = self.bound_band(band, &pages)?;
+                Op::Bind { arena, band, pages, into: Some(self.var(into, "a number")?) }
             }
             (Step::Tombstone, [Arg::Band(band), Arg::Pages(pages), tokens, on]) => {
                 let pages = self.pages(pages)?;
                 let (arena, band) = self.bound_band(band, &pages)?;
-                Op::Tombstone {
-                    arena,
-                    band,
-                    pages,
-                    tokens: number(tokens).map(|n| n as u16),
-                    on: self.event_or_none(on)?,
-                }
+                Op::Tombstone { arena, band, pages, tokens: number(tokens).map(|n| n as u16), on: self.events(on)? }
             }
             (Step::Admit, [Arg::Requests(requests), Arg::Name(into)]) => {
                 let (arena, requests) = self.requests(requests)?;
@@ -341,7 +402,7 @@ impl Compiler<'_> {
                 Op::Translate { pages: self.one(pages)?, space, into: self.var(into, "addresses")? }
             }
             (Step::Valid, [Arg::Name(var), Arg::Name(into)]) => {
-                Op::Valid { var: self.addresses(var)?, into: self.var(into, "a number")? }
+                Op::Valid { var: self.named_pages(var)?, into: self.var(into, "a number")? }
             }
             (Step::Select, [Arg::Band(band), Arg::Pages(pages), from, to, Arg::Name(into)]) => {
                 let mut operand = self.one(pages)?;
@@ -363,6 +424,14 @@ impl Compiler<'_> {
                 Op::LeaseAcquire { arenas, ttl: number(ttl).map(|ttl| ttl.min(250) as u8) }
             }
             (Step::LeaseRelease, [arena]) => Op::LeaseRelease { arena: self.arena_or_default(arena, &stmt.span)? },
+            (Step::LeaseRenew, [Arg::Number(ttl), arena]) => {
+                let arena = self.arena_or_default(arena, &stmt.span)?;
+                Op::LeaseRenew { arena, ttl: (*ttl).min(250) as u8 }
+            }
+            (Step::LeaseHeld, [arena, Arg::Name(into)]) => {
+                let arena = self.arena_or_default(arena, &stmt.span)?;
+                Op::LeaseHeld { arena, into: self.var(into, "a number")? }
+            }
             (Step::LeaseHandOff, [Arg::Name(event), arena]) => {
                 let event = intern(&mut self.names.events, event)?;
                 Op::LeaseHandOff { arena: self.arena_or_default(arena, &stmt.span)?, event }
@@ -373,12 +442,20 @@ impl Compiler<'_> {
             (Step::GateClose | Step::GateOpen, [Arg::Band(gate)]) => {
                 Op::Set { flag: self.gate(gate)?, up: stmt.step == Step::GateClose }
             }
-            (Step::Write, [Arg::Pages(pages), at]) => {
+            (Step::Write, [Arg::Pages(pages), at, tokens]) => {
                 let pages = self.pages_at(pages, at)?;
                 let value = self.value_for(&pages, &stmt.span)?;
-                Op::Write { pages, value }
+                let tokens = self.tokens(tokens, &pages, &stmt.span)?;
+                Op::Write { pages, value, tokens }
             }
-            (Step::Read, [Arg::Pages(pages), at]) => Op::Read { pages: self.pages_at(pages, at)? },
+            (Step::Read, [Arg::Pages(pages), at, tokens]) => {
+                let pages = self.pages_at(pages, at)?;
+                let tokens = self.tokens(tokens, &pages, &stmt.span)?;
+                Op::Read { pages, tokens }
+            }
+            (Step::TryRead, [Arg::Pages(pages), at, Arg::Name(into)]) => {
+                Op::TryRead { pages: self.pages_at(pages, at)?, into: self.var(into, "a number")? }
+            }
             (Step::Produce, [Arg::Name(buffer), Arg::Pages(pages)]) => {
                 Op::Produce { buffer: self.buffer(buffer)?, pages: self.pages(pages)? }
             }
@@ -402,13 +479,21 @@ impl Compiler<'_> {
             (Step::Backup | Step::Load | Step::Send, [from, to, at, after, only]) => {
                 self.transfer(stmt.step == Step::Load, [from, to, at, after, only])?
             }
-            (Step::Key, [Arg::Key(key, _), Arg::Pages(pages), named]) => {
+            (Step::Key, [Arg::Key(key, _), Arg::Pages(pages), with, named]) => {
                 let pages = self.pages(pages)?;
                 let key = self.key(key, self.count(&pages))?;
                 if let Arg::Key(named, _) = named {
                     let cap = self.names.keys[key as usize].cap;
                     let string = self.key(named, cap)?;
-                    self.names.keys[key as usize].string = string;
+                    self.names.keys[key as usize].strings = [string; 4];
+                }
+                if let Arg::Attributes(attributes) = with {
+                    let attributes =
+                        attributes.iter().map(|(name, value)| (name.text.clone(), value.clone())).collect();
+                    match self.attributes.iter_mut().find(|(other, _)| *other == key) {
+                        Some(known) => known.1 = attributes,
+                        None => self.attributes.push((key, attributes)),
+                    }
                 }
                 Op::Key { key, pages }
             }
@@ -424,8 +509,8 @@ impl Compiler<'_> {
                 let key = self.key(key, from.saturating_add(self.count(&pages)))?;
                 Op::Fetch { key, from, pages, tail: matches!(tail, Arg::Present) }
             }
-            (Step::Lookup, [Arg::Key(key, _), tail, Arg::Name(into)]) => Op::Lookup {
-                key: self.key(key, 0)?,
+            (Step::Lookup, [Arg::Names(keys), tail, Arg::Name(into)]) => Op::Lookup {
+                keys: keys.iter().map(|key| self.key(key, 0)).collect::<Result<_, _>>()?,
                 tail: matches!(tail, Arg::Present),
                 into: self.var(into, "a number")?,
             },
@@ -434,12 +519,24 @@ impl Compiler<'_> {
                 Op::Set { flag: intern(&mut self.names.flags, flag)?, up: stmt.step == Step::Set }
             }
             (Step::Await, [Arg::Name(flag)]) => Op::Await { flag: intern(&mut self.names.flags, flag)? },
+            (Step::AwaitCond, [Arg::Cond(cond)]) => Op::AwaitCond { cond: self.cond(cond)? },
+            (Step::Take, [Arg::Name(var), count]) => {
+                Op::Take { var: self.number_var(var)?, count: number(count).unwrap_or(1) as i16 }
+            }
+            (Step::Give, [Arg::Name(var), count]) => {
+                Op::Give { var: self.number_var(var)?, count: number(count).unwrap_or(1) as i16 }
+            }
+            (Step::Agree, [Arg::Name(group), Arg::Value(value)]) => {
+                Op::Meet { group: self.group(group), value: self.value(value)?, fold: Fold::Same, into: None }
+            }
+            (Step::Gather, [Arg::Name(group), Arg::Name(fold), Arg::Value(value), Arg::Name(into)]) => {
+                let fold = FOLDS.iter().find(|(word, _)| *word == fold.text).map_or(Fold::Min, |(_, fold)| *fold);
+                let into = Some(self.var(into, "a number")?);
+                Op::Meet { group: self.group(group), value: self.value(value)?, fold, into }
+            }
             (Step::Lock, [Arg::Name(lock)]) => Op::Lock { lock: intern(&mut self.names.locks, lock)? },
             (Step::Unlock, [Arg::Name(lock)]) => Op::Unlock { lock: intern(&mut self.names.locks, lock)? },
-            (Step::Barrier, [Arg::Name(barrier)]) => {
-                let at = self.names.barriers.iter().position(|(name, _)| *name == barrier.text).unwrap_or(0);
-                Op::Barrier { barrier: at as u8 }
-            }
+            (Step::Barrier, [Arg::Name(barrier)]) => Op::Barrier { barrier: self.group(barrier) },
             (Step::Let, [Arg::Name(var), Arg::Value(value), plus, minus]) => {
                 let plus = number(plus).unwrap_or(0) as i16 - number(minus).unwrap_or(0) as i16;
                 Op::Let { var: self.var(var, "a number")?, value: self.value(value)?, plus }
@@ -550,6 +647,37 @@ impl Compiler<'_> {
         }
     }
 
+    fn events(&mut self, arg: &Arg) -> Result<Vec<u8>, Diagnostic> {
+        let Arg::Names(names) = arg else { return Ok(Vec::new()) };
+        let mut events = Vec::new();
+        for name in names {
+            let event = intern(&mut self.names.events, name)?;
+            if !events.contains(&event) {
+                events.push(event);
+            }
+        }
+        Ok(events)
+    }
+
+    /// A barrier, which [`Names::collect`] has found.
+    fn group(&self, name: &Name) -> u8 {
+        self.names.barriers.iter().position(|(other, _)| *other == name.text).unwrap_or(0) as u8
+    }
+
+    /// The first tokens of a page, as many as there are in a page at most; 0 for all of it.
+    fn tokens(&self, arg: &Arg, pages: &[Operand], span: &Range<usize>) -> Result<u8, Diagnostic> {
+        let Some(tokens) = number(arg) else { return Ok(0) };
+        let size = |operand: &Operand| {
+            self.names.arenas[operand.arena as usize].config.bands[operand.band as usize].page_tokens
+        };
+        let most = pages.iter().map(size).min().unwrap_or(0);
+        if tokens == 0 || tokens > most || tokens > 250 {
+            let message = format!("{tokens} tokens of a page of {most}");
+            return Err(Diagnostic::new(span.clone(), message, "expected at least 1 and at most a page's"));
+        }
+        Ok(if tokens == most { 0 } else { tokens as u8 })
+    }
+
     fn gate(&mut self, gate: &BandRef) -> Result<u8, Diagnostic> {
         let arenas = self.names.arenas;
         let declared = |arena: &ArenaText| arena.gates.iter().any(|(name, _)| name.value == gate.band.text);
@@ -588,6 +716,28 @@ impl Compiler<'_> {
             )
             .nearest(&name.text, known)
         })
+    }
+
+    fn number_var(&self, name: &Name) -> Result<u8, Diagnostic> {
+        let at = self.var(name, "a number")?;
+        match self.names.vars[at as usize].kind {
+            VarKind::Number => Ok(at),
+            _ => {
+                Err(Diagnostic::new(name.span.clone(), format!("`{}` is not a number", name.text), "expected a number"))
+            }
+        }
+    }
+
+    fn named_pages(&self, name: &Name) -> Result<u8, Diagnostic> {
+        let at = self.var(name, "pages or addresses")?;
+        match self.names.vars[at as usize].kind {
+            VarKind::Number => Err(Diagnostic::new(
+                name.span.clone(),
+                format!("`{}` is a number", name.text),
+                "expected pages or addresses",
+            )),
+            _ => Ok(at),
+        }
     }
 
     fn addresses(&self, name: &Name) -> Result<u8, Diagnostic> {
@@ -700,7 +850,7 @@ impl Compiler<'_> {
             return Err(Diagnostic::new(name.span.clone(), "too many keys", format!("at most {}", limits::NAMES)));
         }
         let at = self.names.keys.len() as u8;
-        self.names.keys.push(KeyDef { name: name.text.clone(), string: at, cap, offset: 0 });
+        self.names.keys.push(KeyDef { name: name.text.clone(), strings: [at; 4], cap, offset: 0 });
         Ok(at)
     }
 

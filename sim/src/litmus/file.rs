@@ -120,7 +120,7 @@ impl<'f, 't> Table<'f, 't> {
     /// `expect`: a string, or a table with one key.
     pub(crate) fn choice(&mut self, key: &'static str) -> Result<Option<Choice>, Diagnostic> {
         let Some(value) = self.take(key) else { return Ok(None) };
-        let expected = "`\"unreachable\"` or `{ reachable = \"CODE\" }`";
+        let expected = "`\"unreachable\"`, `{ reachable = \"CODE\" }` or `{ unreachable = \"CODE\" }`";
         match value.get_ref() {
             DeValue::String(text) => Ok(Some((At { value: text.to_string(), span: value.span() }, None))),
             DeValue::Table(table) if table.len() == 1 => match table.iter().next() {

@@ -98,7 +98,8 @@ impl<'a> Names<'a> {
 
     fn barriers(&mut self, thread: usize, program: &[Stmt]) -> Result<(), Diagnostic> {
         for stmt in program {
-            if let (Step::Barrier, Some(Arg::Name(name))) = (stmt.step, stmt.args.first()) {
+            if let (Step::Barrier | Step::Agree | Step::Gather, Some(Arg::Name(name))) = (stmt.step, stmt.args.first())
+            {
                 let known = self.barriers.len();
                 match self.barriers.iter_mut().find(|(other, _)| *other == name.text) {
                     Some((_, threads)) => *threads |= 1 << thread,
@@ -123,10 +124,18 @@ impl<'a> Names<'a> {
 
     fn definition(&mut self, stmt: &Stmt) -> Result<(), Diagnostic> {
         match (stmt.step, stmt.args.as_slice()) {
-            (Step::Alloc, [_, Arg::Requests(requests), Arg::Names(into)]) => {
+            (Step::Alloc, [_, Arg::Requests(requests), Arg::Names(into)])
+            | (Step::AllocWait, [Arg::Requests(requests), Arg::Names(into)]) => {
                 let mut owners = Vec::new();
+                // A band that binds another band's ids cannot hand out any: such a call is refused when it runs.
+                let owns = |band: &BandRef| self.band(band).map(|(arena, at)| self.owner(arena, at) == at);
+                let none = requests.iter().all(|(band, _)| owns(band).is_ok_and(|owns| !owns));
                 for (band, pages) in requests {
                     let (arena, band_at) = self.band(band)?;
+                    if none {
+                        owners.push((arena, self.owner(arena, band_at), *pages, band.span()));
+                        continue;
+                    }
                     if self.arenas[arena as usize].config.bands[band_at as usize].ids == Ids::Own {
                         owners.push((arena, band_at, *pages, band.span()));
                     }
@@ -145,7 +154,9 @@ impl<'a> Names<'a> {
             }
             (Step::Admit, [_, Arg::Name(into)])
             | (Step::Available | Step::Valid | Step::Query, [_, Arg::Name(into)])
-            | (Step::Lookup, [_, _, Arg::Name(into)])
+            | (Step::Lookup | Step::Evict | Step::TryRead | Step::Count | Step::TryBind, [_, _, Arg::Name(into)])
+            | (Step::Gather, [_, _, _, Arg::Name(into)])
+            | (Step::LeaseHeld, [_, Arg::Name(into)])
             | (Step::Let, [Arg::Name(into), ..]) => self.define(into, VarKind::Number, (0, 0), 0)?,
             (Step::Translate | Step::Raw | Step::Kernel, [Arg::Pages(pages), Arg::Name(into)]) => {
                 let space = match stmt.step {
@@ -289,6 +300,14 @@ impl<'a> Names<'a> {
         }
     }
 
+    /// The band that owns the ids of a band.
+    fn owner(&self, arena: u8, band: u8) -> u8 {
+        match self.arenas[arena as usize].config.bands[band as usize].ids {
+            Ids::Own => band,
+            Ids::Of(owner) => owner.0,
+        }
+    }
+
     /// The band in which ids of `home` are looked at.
     pub(crate) fn view(&self, band: &BandRef, home: (u8, u8)) -> Result<(u8, u8), Diagnostic> {
         let arena = &self.arenas[home.0 as usize];
@@ -299,11 +318,7 @@ impl<'a> Names<'a> {
                 None => self.band(band)?,
             },
         };
-        let owner = |(arena, at): (u8, u8)| match self.arenas[arena as usize].config.bands[at as usize].ids {
-            Ids::Own => at,
-            Ids::Of(owner) => owner.0,
-        };
-        if found.0 == home.0 && owner(found) == owner(home) {
+        if found.0 == home.0 && self.owner(found.0, found.1) == self.owner(home.0, home.1) {
             return Ok(found);
         }
         let message = format!("band `{}` does not share ids with these pages", band.band.text);

@@ -3,7 +3,7 @@
 use super::diagnostics::Diagnostic;
 use super::lex::{Lexeme, Token, lex};
 use super::steps::{Part, Queued, RESERVED, STEPS, Slot, Step, StepDef, parts};
-use crate::program::{Compare, limits};
+use crate::program::{Class, Compare, Fold, limits};
 use std::ops::Range;
 use std::sync::LazyLock;
 
@@ -63,6 +63,7 @@ pub(crate) enum Arg {
     Pages(Vec<PagesExpr>),
     Number(u32),
     Key(Name, Option<u8>),
+    Attributes(Vec<(Name, String)>),
     Cond(CondExpr),
     Value(ValueExpr),
 }
@@ -77,6 +78,18 @@ pub(crate) struct Stmt {
     pub(crate) block: Vec<Stmt>,
     pub(crate) otherwise: Vec<Stmt>,
 }
+
+/// The words of [`Slot::Class`].
+pub(crate) const CLASSES: [(&str, Class); 5] = [
+    ("live", Class::Live),
+    ("cached", Class::Cached),
+    ("pinned", Class::Pinned),
+    ("pending", Class::Pending),
+    ("holes", Class::Holes),
+];
+
+/// The words of [`Slot::Fold`].
+pub(crate) const FOLDS: [(&str, Fold); 3] = [("min", Fold::Min), ("max", Fold::Max), ("sum", Fold::Sum)];
 
 /// Blocks nested deeper than this are refused: nobody writes them, and recursion stays shallow.
 const MAX_DEPTH: usize = 16;
@@ -308,15 +321,19 @@ impl Parser<'_> {
     }
 
     fn name(&mut self, slot: Slot) -> Result<Name, Diagnostic> {
+        if self.peek() == Some(Token::Word) && RESERVED.contains(&self.str()) {
+            let message = format!("`{}` is a word of the step language and cannot be a name", self.str());
+            return Err(Diagnostic::new(self.span(), message, format!("expected {}", slot.expected())));
+        }
+        self.any_word(slot)
+    }
+
+    fn any_word(&mut self, slot: Slot) -> Result<Name, Diagnostic> {
         let expected = slot.expected();
         if self.peek() != Some(Token::Word) {
             return Err(Diagnostic::new(self.span(), format!("expected {expected}"), format!("expected {expected}")));
         }
         let text = self.str().to_owned();
-        if RESERVED.contains(&text.as_str()) {
-            let message = format!("`{text}` is a word of the step language and cannot be a name");
-            return Err(Diagnostic::new(self.span(), message, format!("expected {expected}")));
-        }
         if text.len() > limits::NAME {
             let message = format!("a name of {} letters", text.len());
             return Err(Diagnostic::new(self.span(), message, format!("at most {}", limits::NAME)));
@@ -324,6 +341,17 @@ impl Parser<'_> {
         let name = Name { text, span: self.span() };
         self.at += 1;
         Ok(name)
+    }
+
+    /// One of a few words.
+    fn one_of(&mut self, slot: Slot, words: &[&'static str]) -> Result<Name, Diagnostic> {
+        let name = self.name(slot)?;
+        if words.contains(&name.text.as_str()) {
+            return Ok(name);
+        }
+        let expected = format!("expected {}", slot.expected());
+        Err(Diagnostic::new(name.span.clone(), format!("unknown word `{}`", name.text), expected)
+            .nearest(&name.text, words.iter().copied()))
     }
 
     fn number(&mut self, most: u32) -> Result<u32, Diagnostic> {
@@ -406,7 +434,7 @@ impl Parser<'_> {
     fn slot(&mut self, slot: Slot) -> Result<Arg, Diagnostic> {
         Ok(match slot {
             Slot::Pages => Arg::Pages(self.list(Parser::pages)?),
-            Slot::Vars | Slot::Arenas => Arg::Names(self.list(|parser| parser.name(slot))?),
+            Slot::Vars | Slot::Arenas | Slot::Events | Slot::Keys => Arg::Names(self.list(|parser| parser.name(slot))?),
             Slot::Requests => Arg::Requests(self.list(|parser| {
                 let band = parser.band(slot)?;
                 Ok((band, parser.number(1_000_000)?))
@@ -415,6 +443,15 @@ impl Parser<'_> {
             Slot::N => Arg::Number(self.number(1_000)?),
             Slot::Cond => Arg::Cond(self.cond()?),
             Slot::Value => Arg::Value(self.value()?),
+            Slot::Attributes => Arg::Attributes(self.list(|parser| {
+                let name = parser.any_word(slot)?;
+                if parser.peek() == Some(Token::Number) {
+                    return Ok((name, parser.number(10_000)?.to_string()));
+                }
+                Ok((name, parser.any_word(slot)?.text))
+            })?),
+            Slot::Class => Arg::Name(self.one_of(slot, &CLASSES.map(|(word, _)| word))?),
+            Slot::Fold => Arg::Name(self.one_of(slot, &FOLDS.map(|(word, _)| word))?),
             Slot::Key => {
                 let name = self.name(slot)?;
                 let mut index = None;

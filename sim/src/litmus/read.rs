@@ -19,6 +19,15 @@ pub(crate) struct ArenaText {
     pub(crate) config: ArenaConfig,
     pub(crate) gates: Vec<(At<String>, Vec<At<String>>)>,
     pub(crate) moves_on: Option<At<String>>,
+    /// Per band: whether gates are wired to it.
+    pub(crate) gated: Vec<bool>,
+    /// Per band: bits of the page numbers that kernels take.
+    pub(crate) index_bits: Vec<u8>,
+    /// Per band: the kernel multiplier.
+    pub(crate) kernels: Vec<u32>,
+    /// Per band: whether accesses take captured numbers as kernel-facing indices.
+    pub(crate) takes_kernel: Vec<bool>,
+    pub(crate) zeroed: bool,
 }
 
 /// What the top of the file and a case both can say.
@@ -32,6 +41,7 @@ struct Shared {
     reuse: Option<Reuse>,
     permuted: Option<bool>,
     planner: Option<Planner>,
+    stored_under: Option<Vec<String>>,
 }
 
 pub(crate) fn read(source: &Source, mut root: Table<'_, '_>) -> Result<LitmusFile, Diagnostic> {
@@ -125,6 +135,7 @@ fn case(
         assume,
         expect,
         witness,
+        stored_under: own.stored_under.or(top.stored_under.clone()).unwrap_or_default(),
     };
     compile(text)
 }
@@ -219,6 +230,8 @@ fn shared(table: &mut Table<'_, '_>) -> Result<Shared, Diagnostic> {
     )?;
     shared.permuted = word(table, "start", &[("identity", false), ("permuted", true)])?;
     shared.planner = planner(table)?;
+    let stored_under = table.strings("stored_under")?;
+    shared.stored_under = stored_under.map(|names| names.into_iter().map(|name| name.value).collect());
     Ok(shared)
 }
 
@@ -249,7 +262,8 @@ fn expect(table: &mut Table<'_, '_>) -> Result<Expect, Diagnostic> {
     let (word, code) = table.choice("expect")?.ok_or(missing)?;
     match (word.value.as_str(), code) {
         ("unreachable", None) => Ok(Expect::Unreachable),
-        ("reachable", Some(code)) => match Code::named(&code.value) {
+        (word @ ("reachable" | "unreachable"), Some(code)) => match Code::named(&code.value) {
+            Some(code) if word == "unreachable" => Ok(Expect::Never(code)),
             Some(code) => Ok(Expect::Reachable(code)),
             None => Err(Diagnostic::new(code.span, format!("unknown invariant `{}`", code.value), "not an invariant")
                 .help("`leasecheck list invariants` shows them all")
@@ -258,7 +272,7 @@ fn expect(table: &mut Table<'_, '_>) -> Result<Expect, Diagnostic> {
         _ => Err(Diagnostic::new(
             word.span,
             "an expectation of another kind",
-            "expected `\"unreachable\"` or `{ reachable = \"CODE\" }`",
+            "expected `\"unreachable\"`, `{ reachable = \"CODE\" }` or `{ unreachable = \"CODE\" }`",
         )),
     }
 }
@@ -305,6 +319,8 @@ fn arena(name: At<String>, mut table: Table<'_, '_>) -> Result<ArenaText, Diagno
         .ok_or_else(|| Diagnostic::new(name.span.clone(), "an arena needs `bytes`", "add `bytes = 48`, say"))?;
     let sink = table.flag("sink")?.unwrap_or(false);
     let planner = planner(&mut table)?.unwrap_or_default();
+    let zeroed = table.flag("zeroed")?.unwrap_or(false);
+    let gate_reaches = table.strings("gate_reaches")?;
     let moves_on = table.string("moves_on")?;
     let gates = table.table("gates", "gates")?.map(Table::named_lists).transpose()?.unwrap_or_default();
     let band_tables = table.table("bands", "bands")?.map(|bands| bands.named_tables("a band")).transpose()?;
@@ -315,13 +331,21 @@ fn arena(name: At<String>, mut table: Table<'_, '_>) -> Result<ArenaText, Diagno
         flags.iter().try_for_each(word_name)?;
     }
     band_tables.iter().try_for_each(|(band, _)| word_name(band))?;
+    if let Some((band, _)) = band_tables.get(limits::BANDS) {
+        let message = format!("{} bands", band_tables.len());
+        return Err(Diagnostic::new(band.span.clone(), message, format!("at most {}", limits::BANDS)));
+    }
     let mut bands = Vec::new();
+    let (mut index_bits, mut kernels, mut takes_kernel) = (Vec::new(), Vec::new(), Vec::new());
     let mut owners: Vec<(usize, At<String>)> = Vec::new();
     for (at, (band_name, mut band)) in band_tables.into_iter().enumerate() {
         let envelope = band.number("envelope", 1 << 40)?;
         let page_tokens = band.number("page_tokens", 1 << 20)?;
         let layers = band.number("layers", 1 << 20)?.map_or(1, |layers| layers.value as u32);
-        let grow = word(&mut band, "grow", &[("up", Grow::Up), ("down", Grow::Down)])?;
+        kernels.push(band.number("kernels", 1 << 20)?.map_or(2 * layers, |kernels| kernels.value.max(1) as u32));
+        takes_kernel.push(word(&mut band, "takes", &[("physical", false), ("kernel", true)])?.unwrap_or(false));
+        index_bits.push(band.number("index_bits", 16)?.map_or(16, |bits| bits.value as u8));
+        let grow = word(&mut band, "grow", &[("up", Grow::Up), ("down", Grow::Down), ("float", Grow::Float)])?;
         if let Some(owner) = band.string("ids_of")? {
             owners.push((at, owner));
         }
@@ -361,5 +385,18 @@ fn arena(name: At<String>, mut table: Table<'_, '_>) -> Result<ArenaText, Diagno
         return Err(Diagnostic::new(name.span.clone(), message, format!("at most {} in a litmus file", limits::PAGES))
             .help("claims are about few pages: scale the sizes down"));
     }
-    Ok(ArenaText { name, config, gates, moves_on })
+    let mut gated = vec![gate_reaches.is_none(); config.bands.len()];
+    for reached in gate_reaches.unwrap_or_default() {
+        let known = config.bands.iter().map(|band| band.name.as_str());
+        match config.bands.iter().position(|band| band.name == reached.value) {
+            Some(at) => gated[at] = true,
+            None => {
+                let message = format!("unknown band `{}`", reached.value);
+                return Err(
+                    Diagnostic::new(reached.span, message, "not a band of this arena").nearest(&reached.value, known)
+                );
+            }
+        }
+    }
+    Ok(ArenaText { name, config, gates, moves_on, gated, index_bits, kernels, takes_kernel, zeroed })
 }

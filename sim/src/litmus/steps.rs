@@ -25,6 +25,8 @@ pub enum Slot {
     Arenas,
     /// An event.
     Event,
+    /// Events.
+    Events,
     /// An event or a stream.
     EventOrStream,
     /// A flag.
@@ -39,6 +41,14 @@ pub enum Slot {
     Buffer,
     /// A storage key, `k` or `k[1]`.
     Key,
+    /// Storage keys.
+    Keys,
+    /// What determines a key's bytes: `tokens t1, rank 0`.
+    Attributes,
+    /// `live`, `cached`, `pinned`, `pending` or `holes`.
+    Class,
+    /// `min`, `max` or `sum`.
+    Fold,
     /// A number.
     N,
     /// A condition: `ok`, `not ok`, `n < 4`, `p == q`.
@@ -63,6 +73,11 @@ impl Slot {
             "ARENA" => Slot::Arena,
             "ARENAS" => Slot::Arenas,
             "EVENT" => Slot::Event,
+            "EVENTS" => Slot::Events,
+            "KEYS" => Slot::Keys,
+            "ATTRIBUTES" => Slot::Attributes,
+            "CLASS" => Slot::Class,
+            "FOLD" => Slot::Fold,
             "EVENT|STREAM" => Slot::EventOrStream,
             "FLAG" => Slot::Flag,
             "GATE" => Slot::Gate,
@@ -91,6 +106,11 @@ impl Slot {
             Slot::Arena => "an arena",
             Slot::Arenas => "an arena or several",
             Slot::Event => "an event",
+            Slot::Events => "an event or several",
+            Slot::Keys => "a storage key or several",
+            Slot::Attributes => "names and values, such as `tokens t1, rank 0`",
+            Slot::Class => "`live`, `cached`, `pinned`, `pending` or `holes`",
+            Slot::Fold => "`min`, `max` or `sum`",
             Slot::EventOrStream => "an event or a stream",
             Slot::Flag => "a flag",
             Slot::Gate => "a gate",
@@ -152,12 +172,20 @@ macro_rules! steps {
 steps! {
     "allocate" {
         Alloc No "[try] alloc REQUESTS -> VARS", "allocates pages over bands at once, compacting if need be; a refusal fails the case unless tried, and leaves a tried variable empty", "alloc host.full 2, host.swa 1 -> a, s";
-        Free No "free PAGES [on EVENT]", "gives pages back; with an event, their bytes are not reused before it completes", "free a[1]";
+        AllocWait No "wait alloc REQUESTS -> VARS", "allocates pages, and waits for room as long as there is none, neither by moving nor by evicting", "wait alloc host.full 2 -> h";
+        Free No "free PAGES [on EVENTS]", "gives pages back (one reference, where several hold them); with events, their bytes are not reused before all have completed", "free a[1] on read_done, sent";
+        Share No "share PAGES", "takes another reference: the pages are given back when as many frees have come", "share a";
+        Cache No "cache PAGES", "gives pages to the cache: allocations and bindings that find no room evict them, lowest id first, unless they are pinned or shared", "cache a";
+        Evict No "evict BAND N -> VAR", "evicts up to so many cached pages of a band, not those that are pinned or shared, and says how many", "evict full 2 -> n";
+        Count No "count CLASS BAND -> VAR", "counts the pages of a class: live (and not cached), cached, pinned, pending, holes", "count live full -> n";
+        Unmap No "unmap PAGES", "takes the mapping of the pages' bytes away: every later access to them is wrong", "unmap a";
+        Map No "map PAGES [only N]", "maps the pages' bytes again; `only` fails after so many pages", "map a";
         Clear No "clear BAND", "gives all pages of a band back, after the leases of its arena", "clear swa";
         Compact No "compact [ARENA]", "closes the holes of an arena, after its leases; moves nothing while a gate is closed", "compact host";
-        Flush Maybe "flush BAND [urgent] [on EVENT]", "moves a device band's pages into its holes unless something holds them; with an event, the places left are not reused before it completes", "compute: flush swa on forward_done";
-        Bind No "bind BAND PAGES", "binds a page of the band to each id", "bind swa a[1]";
-        Tombstone No "tombstone BAND PAGES [N tokens] [on EVENT]", "releases the band's pages of these ids; the ids stay", "tombstone swa a[0..2]";
+        Flush Maybe "flush BAND [urgent] [on EVENTS]", "moves a device band's pages into its holes unless something holds them; with events, the places left are not reused before all have completed", "compute: flush swa on forward_done";
+        Bind No "bind BAND PAGES", "binds a page of the band to each id, or to none", "bind swa a[1]";
+        TryBind No "try bind BAND PAGES -> VAR", "the same; says whether there was room: 1 or 0", "try bind swa a -> ok";
+        Tombstone No "tombstone BAND PAGES [N tokens] [on EVENTS]", "releases the band's pages of these ids; the ids stay", "tombstone swa a[0..2]";
         Admit No "admit REQUESTS -> VAR", "asks whether a request would fit: 1 or 0", "admit full 4, swa 1 -> ok";
         Available No "available BAND -> VAR", "asks how many pages of the band could be had", "available full -> n";
     }
@@ -165,12 +193,14 @@ steps! {
         Translate No "translate PAGES -> VAR", "captures the physical pages now; using them later is what goes wrong", "translate a -> p";
         Raw No "raw PAGES -> VAR", "takes the stable ids themselves as page numbers: a missing translation", "raw a -> p";
         Kernel No "kernel PAGES -> VAR", "takes kernel-facing indices (physical page times kernel multiplier) as page numbers", "kernel swa a -> p";
-        Valid No "valid VAR -> VAR", "asks whether captured addresses still belong to their ids: 1 or 0", "valid p -> ok";
+        Valid No "valid VAR -> VAR", "asks whether captured addresses still belong to their ids, or ids to the pages that they were given out for: 1 or 0", "valid p -> ok";
         Select No "select BAND PAGES [tokens N .. N] -> VAR", "captures the addresses of the bound sliding-window pages of a token range", "select swa a -> w";
     }
     "hold still" {
         LeaseAcquire No "lease acquire [ARENAS] [ttl N]", "takes a layout lease (of several arenas: each once, in one order); waits while a compaction waits; with ttl it ends after so many ticks", "lease acquire host";
         LeaseRelease No "lease release [ARENA]", "gives one lease back", "lease release";
+        LeaseRenew No "lease renew ttl N [of ARENA]", "gives a timed lease so many ticks again; one that has ended stays ended", "lease renew ttl 3";
+        LeaseHeld No "lease held [ARENA] -> VAR", "asks whether the thread holds a lease (still): 1 or 0", "lease held -> ok";
         LeaseHandOff No "lease hand off EVENT [of ARENA]", "gives one lease back; the layout stays covered until the event completes", "lease hand off done";
         Tick No "tick", "time passes: timed leases run down", "tick";
         Pin No "pin PAGES", "keeps pages from being moved", "pin a";
@@ -179,8 +209,9 @@ steps! {
         GateOpen No "gate open GATE", "opens a move gate that was closed by hand", "gate open decode";
     }
     "kernels and accesses" {
-        Write Maybe "write PAGES [at ADDRESS]", "writes new content into pages: a kernel on a stream, an RDMA agent, or the host thread at once", "compute: write a";
-        Read Maybe "read PAGES [at ADDRESS]", "reads pages, which must hold what was last written to them", "nic: read p";
+        Write Maybe "write PAGES [at ADDRESS] [N tokens]", "writes new content into pages, or into their first tokens: a kernel on a stream, an RDMA agent, or the host thread at once", "compute: write a";
+        Read Maybe "read PAGES [at ADDRESS] [N tokens]", "reads pages (or their first tokens), which must hold what was last written to them; beyond what was written they must hold zeros, not what somebody else left", "nic: read p";
+        TryRead Maybe "try read PAGES [at ADDRESS] -> VAR", "reads pages and says whether they held what was meant: 1 or 0, instead of a violation. For readers that check afterwards and discard", "nic: try read p -> good";
         Produce Maybe "produce BUFFER from PAGES", "writes the physical pages into an index buffer when it runs", "compute: produce idx from a";
         CopyBuffer Yes "copy BUFFER -> BUFFER", "copies an index buffer; reads its source when it runs", "copy: copy staging -> idx";
         ReadBuffer Yes "read BUFFER -> VAR", "the host thread waits until the stream has read the index buffer; orders behind that stream only", "copy: read idx -> x";
@@ -199,19 +230,25 @@ steps! {
         Send Yes "send PAGES -> PAGES [at ADDRESS] [after EVENT] [only N]", "copies pages to a peer", "nic: send a -> b";
     }
     "storage" {
-        Key No "key KEY of PAGES [named KEY]", "says which content a storage key stands for (otherwise its first store does); `named` gives it the stored name of another key, as a key does that leaves out what tells them apart", "key k of a";
+        Key No "key KEY of PAGES [with ATTRIBUTES] [named KEY]", "says which content a storage key stands for (otherwise its first store does). Attributes make its stored name (all of them, by the design; without `keys-name-everything` those of `stored_under`); `named` gives it the stored name of another key", "key k of a with tokens t1, dtype bf16";
         Store No "store PAGES as KEY [tail]", "a storage thread writes pages under a key, one slot each, holding a lease meanwhile; `tail` stores an extra pool's pages under the last keys of the chunk", "store a as k";
         Fetch No "fetch KEY [tail] -> PAGES", "a storage thread reads a key's content into pages", "fetch k -> h";
-        Lookup No "lookup KEY [tail] -> VAR", "asks how many pages are stored under a key", "lookup k -> hit";
+        Lookup No "lookup KEYS [tail] -> VAR", "asks how many pages are stored under a key; under several, how many have all their parts", "lookup k, k_idx -> hit";
         Drop No "drop KEY", "removes what is stored under a key", "drop k";
     }
     "control" {
         Set Maybe "set FLAG", "raises a flag; on a stream, when it gets there", "copy: set landed";
         Unset Maybe "unset FLAG", "lowers a flag", "unset landed";
         Await Maybe "await FLAG", "waits until a flag is raised; on a stream, the stream waits", "await landed";
+        AwaitCond Maybe "await COND", "waits until a condition holds", "await n > 0";
+        Take Maybe "take VAR [N]", "waits until the variable is at least N (1) and takes as much from it: a bounded resource", "copy: take engine";
+        Give Maybe "give VAR [N]", "gives as much back", "copy: give engine";
         Lock No "lock LOCK", "takes a lock", "lock m";
         Unlock No "unlock LOCK", "gives a lock back", "unlock m";
         Barrier No "barrier BARRIER", "waits until every thread that names the barrier has come", "barrier b";
+        Agree No "agree BARRIER on VALUE", "waits until every thread that names the barrier has come; all must bring the same value, else `divergence`", "agree step on n";
+        Gather No "gather BARRIER FOLD VALUE -> VAR", "the same, and everyone gets the min, max or sum of the values", "gather acks min n -> least";
+        Stop No "stop", "the thread ends here, as after an error: what it holds stays held", "stop";
         Let No "let VAR = VALUE [+ N] [- N]", "sets a number", "let n = n + 1";
         CheckEmpty No "check empty ARENA|BAND", "states that no page is live or pending there; a violation is a `leak`", "check empty host";
         Check No "check COND [else CODE]", "states a condition; a violation is a `check`, or the code given", "check hit == 0 else mis-keyed";
@@ -224,7 +261,7 @@ steps! {
 /// Words that separate parts of a step and cannot be names.
 pub(crate) const RESERVED: &[&str] = &[
     "on", "at", "after", "only", "as", "tokens", "tail", "ttl", "else", "from", "of", "urgent", "not", "alloc", "off",
-    "named",
+    "named", "with",
 ];
 
 /// A part of a syntax.

@@ -3,7 +3,7 @@
 use super::capture::{FROM_BUFFER, UNBOUND};
 use super::{ArenaState, Cell, Effects, Note, World};
 use crate::invariants::{
-    Violation, early_reuse, partial_page, race, stale_address, uninitialized, use_after_free, wrong_space,
+    Violation, early_reuse, partial_page, race, stale_address, uninitialized, unmapped, use_after_free, wrong_space,
 };
 use crate::marks::Mark;
 use crate::program::{At, Operand, Program, Space, VarKind};
@@ -12,6 +12,15 @@ use std::ops::Range;
 
 /// Nobody's bytes.
 pub(crate) const NOBODY: u16 = u16::MAX;
+
+/// A cell that holds nothing.
+pub(crate) const NOTHING: Cell = Cell { who: NOBODY, value: 0 };
+
+/// A cell whose bytes are not mapped. (No page is the last id of the last band, so that the number is no page's.)
+pub(crate) const UNMAPPED: Cell = Cell { who: NOBODY - 1, value: 0 };
+
+/// Content of a cell that was zeroed when its page was handed out. (No write has a number as high.)
+pub(crate) const ZEROES: u16 = u16::MAX;
 
 /// Who is touching bytes, which decides what order protects them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -34,6 +43,8 @@ pub(crate) struct Access<'a> {
     /// Content that must be there, for reads; content that is written, for writes.
     pub(crate) value: u16,
     pub(crate) by: By,
+    /// The first so many tokens of the page; all, if 0.
+    pub(crate) tokens: u8,
     /// Whether it is part of a transfer, which must never touch the sink.
     pub(crate) transfer: bool,
 }
@@ -96,6 +107,13 @@ impl ArenaState {
         Some(start..start + parts)
     }
 
+    /// How many cells the first tokens of a page take; all of them, if 0 tokens.
+    pub(crate) fn cells_of_tokens(&self, program: &Program, arena: u8, band: u8, tokens: u8) -> usize {
+        let parts = program.arenas[usize::from(arena)].parts(band) as usize;
+        let per_page = self.arena.config().bands[usize::from(band)].page_tokens as usize;
+        if tokens == 0 { parts } else { (parts * usize::from(tokens)).div_ceil(per_page).min(parts) }
+    }
+
     /// Whether the page is (part of) the sink.
     pub(crate) fn is_sink(&self, band: u8, page: u16) -> bool {
         u32::from(page) < self.arena.first_page(BandId(band)).0
@@ -107,7 +125,9 @@ fn foreign(program: &Program, operand: &Operand) -> bool {
     match operand.at {
         At::Var(var) => {
             let def = &program.vars[usize::from(var)];
-            def.kind != VarKind::Addresses(Space::Physical) || def.home != (operand.arena, operand.band)
+            let kernel = program.arenas[usize::from(operand.arena)].takes_kernel[usize::from(operand.band)];
+            let space = if kernel { Space::Kernel } else { Space::Physical };
+            def.kind != VarKind::Addresses(space) || def.home != (operand.arena, operand.band)
         }
         At::Buffer(buffer) => program.buffers[usize::from(buffer)].home != (operand.arena, operand.band),
         At::Now => false,
@@ -167,9 +187,27 @@ impl World {
             effects.mark(Mark::TranslatedToSink);
             return Ok(());
         };
+        let cells = cells.start..cells.start + state.cells_of_tokens(program, arena, band, access.tokens);
         effects.note(Note::Touched(accessed(&access, &cells, false)));
         let me = who(band, access.id, access.generation);
+        let valid = state.kept(band, access.id).valid;
+        let written = if valid > 0 && state.generation(band, access.id) == access.generation {
+            state.cells_of_tokens(program, arena, band, valid)
+        } else {
+            usize::MAX
+        };
         for (part, cell) in state.cells[cells].iter().enumerate() {
+            if cell.who == UNMAPPED.who {
+                return Err(unmapped::touched(program, access.operand, access.id, access.page));
+            }
+            if part >= written && access.value != 0 {
+                // Rows beyond the valid length: a transfer takes them along, a kernel must find finite numbers.
+                effects.mark(Mark::ReadBeyondValid);
+                if cell.who != me && !access.transfer {
+                    return Err(uninitialized::beyond(program, access.operand, access.id, cell.who));
+                }
+                continue;
+            }
             if cell.who != me {
                 let now = state.locate(band, access.id, access.generation);
                 if now.is_none() && !foreign(program, access.operand) {
@@ -182,6 +220,9 @@ impl World {
             }
             if access.value == 0 {
                 return Err(uninitialized::read(program, access.operand, access.id, false));
+            }
+            if cell.value == ZEROES {
+                return Err(uninitialized::read(program, access.operand, access.id, true));
             }
             if cell.value != access.value + part as u16 {
                 return Err(race::unexpected_content(program, access.operand, access.id, access.page));
@@ -203,6 +244,7 @@ impl World {
             return Ok(());
         };
         let state = &self.arenas[usize::from(arena)];
+        let cells = cells.start..cells.start + state.cells_of_tokens(program, arena, band, access.tokens);
         let me = who(band, access.id, access.generation);
         let alive = state.alive(band, access.id, access.generation);
         let now = state.locate(band, access.id, access.generation);
@@ -211,6 +253,9 @@ impl World {
         for (at, cell) in cells.clone().zip(&state.cells[cells.clone()]) {
             if cell.who == me {
                 continue;
+            }
+            if cell.who == UNMAPPED.who {
+                return Err(unmapped::touched(program, access.operand, access.id, access.page));
             }
             fresh = true;
             if self.is_home(program, arena, at, cell.who) {
@@ -227,6 +272,9 @@ impl World {
         if fresh && alive && elsewhere && !pending_move() {
             return Err(self.misplaced(program, &access, now));
         }
+        if access.tokens > 0 && !access.transfer {
+            effects.mark(Mark::WrittenInPart);
+        }
         effects.note(Note::Touched(accessed(&access, &cells, true)));
         let state = &mut self.arenas[usize::from(arena)];
         for (part, cell) in state.cells[cells].iter_mut().enumerate() {
@@ -237,7 +285,7 @@ impl World {
 
     /// Whether the page that a cell's bytes belong to still has its place there, or will be copied from there.
     fn is_home(&self, program: &Program, arena: u8, cell: usize, owner: u16) -> bool {
-        if owner == NOBODY {
+        if owner == NOBODY || owner == UNMAPPED.who {
             return false;
         }
         let state = &self.arenas[usize::from(arena)];

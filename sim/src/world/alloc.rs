@@ -1,13 +1,15 @@
 //! Allocating, compacting and giving back: the steps that ask core's arena and lease table, and wait where they say.
 
+use super::access::ZEROES;
 use super::queue::entries;
-use super::{Effects, Note, Object, PageRef, World};
+use super::{ArenaState, Cell, Effects, Kept, Note, Object, PageRef, World, who};
 use crate::assumptions::Assumption;
 use crate::invariants::{self, Violation};
 use crate::marks::Mark;
 use crate::program::{Op, Operand, Program};
 use leasecheck_core::{
-    Admission, BandId, EventKey, HolderId, Ids, LeaseError, LogicalPage, Outcome, Plan, Request, Rule, Rules,
+    Admission, Arena, BandId, EventKey, Grow, HolderId, Ids, LeaseError, LogicalPage, Move, Outcome, PhysicalPage,
+    Plan, Request, Rule, Rules,
 };
 use smallvec::SmallVec;
 
@@ -20,6 +22,36 @@ const CHANGED: u8 = 4;
 
 fn requests_of(requests: &[(u8, u32)]) -> SmallVec<[Request; 4]> {
     requests.iter().map(|(band, pages)| Request { band: BandId(*band), pages: *pages }).collect()
+}
+
+impl ArenaState {
+    /// A page has been handed out: nothing of what was kept of the id is left, and its bytes are zeroed where the arena
+    /// does that.
+    pub(crate) fn handed_out(&mut self, program: &Program, arena: u8, band: u8, id: u8) {
+        self.keep(band, id, Kept::default());
+        if !program.arenas[usize::from(arena)].zeroed || !program.rules.on(Rule::ZeroedOnHandOut) {
+            return;
+        }
+        let page = self.arena.translate(BandId(band), LogicalPage(id.into()));
+        let Some(cells) = page.and_then(|page| self.cells_of(program, arena, band, page.0 as u16)) else { return };
+        let who = who(band, id, self.generation(band, id));
+        self.cells[cells].fill(Cell { who, value: ZEROES });
+    }
+
+    /// The id has no page in the band any more, nor in those that bind it.
+    pub(crate) fn forget(&mut self, band: u8, id: u8) {
+        for other in 0..self.offsets.len() as u8 {
+            if other == band || self.owner(other) == band {
+                let at = self.id_at(other, id);
+                self.ids[at].issued = 0;
+                self.keep(other, id, Kept::default());
+            }
+        }
+        if self.owner(band) == band {
+            let at = self.id_at(band, id);
+            self.ids[at].pins = 0;
+        }
+    }
 }
 
 impl World {
@@ -64,6 +96,25 @@ impl World {
         program.arenas[usize::from(arena)].gates.closed(*self.flags)
     }
 
+    /// Whether the gate of an arena, if it is closed, holds this band, as the design is wired.
+    pub(crate) fn gated(program: &Program, arena: u8, band: u8) -> bool {
+        program.rules.on(Rule::GatesReachEveryBand) || program.arenas[usize::from(arena)].gated[usize::from(band)]
+    }
+
+    /// Whether a closed gate holds the band now, as far as the design respects gates.
+    pub(crate) fn held_by_gate(&self, program: &Program, arena: u8, band: u8) -> bool {
+        *self.flags != 0
+            && self.closed_gate(program, arena).is_some()
+            && program.rules.on(Rule::CompactionRespectsGates)
+            && World::gated(program, arena, band)
+    }
+
+    /// The same for a page that an allocation would move: that of a float makes room for its neighbours.
+    fn held_from_making_room(&self, program: &Program, arena: u8, band: u8) -> bool {
+        let float = program.arenas[usize::from(arena)].config.bands[usize::from(band)].grow == Grow::Float;
+        (!float || program.rules.on(Rule::MakeRoomRespectsGates)) && self.held_by_gate(program, arena, band)
+    }
+
     /// Whether the design lets the page move now.
     pub(crate) fn movable(&self, program: &Program, arena: u8, band: BandId, id: LogicalPage) -> bool {
         let state = &self.arenas[usize::from(arena)];
@@ -73,10 +124,24 @@ impl World {
 
     /// What a compaction may move, as the allocator sees it.
     pub(crate) fn admission(&self, program: &Program, arena: u8, requests: &[Request]) -> Admission {
-        let held = self.closed_gate(program, arena).is_some() && program.rules.on(Rule::CompactionRespectsGates);
-        self.arenas[usize::from(arena)]
-            .arena
-            .admission(requests, |band, id| !held && self.movable(program, arena, band, id))
+        self.admission_in(program, arena, &self.arenas[usize::from(arena)].arena, requests)
+    }
+
+    /// The same, if the arena were in that state.
+    pub(crate) fn admission_in(&self, program: &Program, arena: u8, state: &Arena, requests: &[Request]) -> Admission {
+        state.admission(requests, |band, id| {
+            !self.held_from_making_room(program, arena, band.0) && self.movable(program, arena, band, id)
+        })
+    }
+
+    /// Whether an allocation that waits for room would find it now.
+    pub(crate) fn has_room(&self, program: &Program, arena: u8, requests: &[(u8, u32)]) -> bool {
+        let requests = requests_of(requests);
+        let evicted = || {
+            let all = program.rules.on(Rule::EveryPathEvicts).then(|| self.with_all_evicted(program, arena)).flatten();
+            all.is_some_and(|all| self.admission_in(program, arena, &all, &requests).admitted())
+        };
+        self.admission(program, arena, &requests).admitted() || evicted()
     }
 
     pub(crate) fn allocate(
@@ -110,6 +175,10 @@ impl World {
             if blind { Admission::FitsPacked } else { self.admission(program, arena, &requests) }
         } else {
             Admission::FitsPacked
+        };
+        let admission = match admission {
+            Admission::Refused(_) => self.evict_for(program, arena, &requests, effects).unwrap_or(admission),
+            admission => admission,
         };
         if phase & CHANGED != 0 {
             effects.mark(Mark::WokeToChange);
@@ -150,6 +219,9 @@ impl World {
                     Outcome::Refused(LeaseError::OwnLease(_) | LeaseError::NotHeld(_)) => {
                         effects.mark(Mark::RefusedOwnLease);
                         effects.say(|| "refused: it would have to move pages under a lease of its own".to_owned());
+                        if matches!(op, Op::Alloc { waits: true, .. }) {
+                            return Err(invariants::check::alloc_refused(program, self.threads[slot].pc));
+                        }
                         self.give_up(program, slot, op, effects)
                     }
                     Outcome::MustWait => {
@@ -170,6 +242,10 @@ impl World {
 
     /// The allocation, compaction or clear does not happen.
     fn give_up(&mut self, program: &Program, slot: usize, op: &Op, effects: &mut Effects) -> Result<(), Violation> {
+        if let Op::Alloc { waits: true, .. } = op {
+            self.threads[slot].phase = 0;
+            return Ok(());
+        }
         if let Op::Alloc { into, tried, .. } = op {
             effects.mark(Mark::AllocRefused);
             if !tried {
@@ -246,15 +322,31 @@ impl World {
             effects.mark(Mark::Freed);
             return Ok(());
         }
-        let gate = self.closed_gate(program, arena);
-        if gate.is_some() && program.rules.on(Rule::CompactionRespectsGates) {
-            effects.mark(Mark::GateHeld);
-            return Ok(());
+        if *self.flags != 0 {
+            let bands = program.arenas[usize::from(arena)].config.bands.len() as u8;
+            let held = (0..bands).filter(|band| self.held_from_making_room(program, arena, *band)).count();
+            if held > 0 {
+                effects.mark(Mark::GateHeld);
+            }
+            if held == usize::from(bands) {
+                return Ok(());
+            }
         }
         self.mark_pins(program, arena, effects);
-        let plan = self.arenas[usize::from(arena)].arena.plan(&|band, id| self.movable(program, arena, band, id));
+        let state = &self.arenas[usize::from(arena)].arena;
+        let plan = if let Op::Alloc { requests, .. } = op {
+            state.plan_for(&requests_of(requests), &|band, id| {
+                !self.held_from_making_room(program, arena, band.0) && self.movable(program, arena, band, id)
+            })
+        } else {
+            state.plan(&|band, id| !self.held_by_gate(program, arena, band.0) && self.movable(program, arena, band, id))
+        };
+        let float = |step: &Move| state.config().bands[usize::from(step.band.0)].grow == Grow::Float;
+        if state.is_chain() && matches!(op, Op::Alloc { .. }) && plan.moves().iter().any(float) {
+            effects.mark(Mark::MadeRoom);
+        }
         let stream = program.arenas[usize::from(arena)].moves_on;
-        self.carry_out(program, arena, &plan, None, stream.map(|stream| (stream, self.threads[slot].pc)), effects)
+        self.carry_out(program, arena, &plan, &[], stream.map(|stream| (stream, self.threads[slot].pc)), effects)
     }
 
     /// Notes whether a pin keeps a page where it is.
@@ -272,7 +364,7 @@ impl World {
         program: &Program,
         arena: u8,
         plan: &Plan,
-        pend: Option<EventKey>,
+        pend: &[EventKey],
         stream: Option<(u8, u16)>,
         effects: &mut Effects,
     ) -> Result<(), Violation> {
@@ -284,9 +376,9 @@ impl World {
             effects.mark(Mark::MovedPastOpenGate);
         }
         invariants::moved_under_lease::check(self, program, arena, plan.moves())?;
-        if let Some(event) = pend {
+        if let Some(event) = pend.first() {
             effects.mark(Mark::Pending);
-            let shared = |band| self.arenas[usize::from(arena)].arena.pending(band).any(|(_, key)| key == event);
+            let shared = |band| self.arenas[usize::from(arena)].arena.pending(band).any(|(_, key)| key == *event);
             if self.arenas[usize::from(arena)].arena.bands().any(|(band, _)| shared(band)) {
                 effects.mark(Mark::SharedEvent);
             }
@@ -308,7 +400,13 @@ impl World {
             self.enqueue(queue, pc, &payload);
         }
         let state = &mut self.arenas[usize::from(arena)];
-        state.arena.commit(plan, pend);
+        state.arena.commit(plan, pend.first().copied());
+        for event in pend.iter().skip(1) {
+            for step in plan.moves() {
+                state.arena.await_also(step.band, &[step.from], *event);
+            }
+            effects.mark(Mark::PendingOnSeveral);
+        }
         state.memo.fill(u8::MAX);
         invariants::structure(self, program, arena)?;
         if stream.is_none() {
@@ -370,6 +468,9 @@ impl World {
                 entry.born = page;
                 pages.push(PageRef { id: id.0 as u8, generation: entry.generation, page: 0 });
             }
+            for id in ids {
+                state.handed_out(program, arena, request.band.0, id.0 as u8);
+            }
             if owns && let Some(var) = names.next() {
                 self.vars[usize::from(*var)] = pages.len() as i16;
                 let offset = usize::from(program.vars[usize::from(*var)].offset);
@@ -398,23 +499,27 @@ impl World {
         &mut self,
         program: &Program,
         operands: &[Operand],
-        on: Option<u8>,
+        on: &[u8],
         effects: &mut Effects,
     ) -> Result<(), Violation> {
         for operand in operands {
-            let Some(ids) = self.ids_of(program, operand) else { continue };
+            let Some(mut ids) = self.ids_of(program, operand) else { continue };
             let (arena, band) = (operand.arena, operand.band);
+            self.give_references_back(program, (arena, band), &mut ids, effects);
             let state = &self.arenas[usize::from(arena)];
             let stale = ids.iter().find(|id| !state.alive(band, id.id, id.generation));
             let logical: SmallVec<[LogicalPage; 8]> = ids.iter().map(|id| LogicalPage(id.id.into())).collect();
             if ids.iter().any(|id| self.in_flight(program, arena, band, id.id, id.generation)) {
                 effects.mark(Mark::FreedInFlight);
             }
-            let after = on.filter(|event| !self.complete(program, *event)).map(|event| EventKey(event.into()));
+            let after = self.outstanding_events(program, on);
+            let places = self.places_of(arena, band, &ids, after.len() > 1);
             let state = &mut self.arenas[usize::from(arena)];
             let result = match stale {
                 Some(stale) => Err(stale.id),
-                None => state.arena.free(BandId(band), &logical, after).map_err(|_| logical[0].0 as u8),
+                None => {
+                    state.arena.free(BandId(band), &logical, after.first().copied()).map_err(|_| logical[0].0 as u8)
+                }
             };
             if let Err(id) = result {
                 if !program.rules.on(Rule::FreesAreChecked) {
@@ -424,34 +529,80 @@ impl World {
                 effects.say(|| format!("refused: page {id} is not live"));
                 continue;
             }
-            effects.mark(Mark::Freed);
-            if after.is_some() {
+            if !ids.is_empty() {
+                effects.mark(Mark::Freed);
+            }
+            if !after.is_empty() {
                 effects.mark(Mark::Pending);
+            }
+            for event in after.iter().skip(1) {
+                effects.mark(Mark::PendingOnSeveral);
+                places.iter().for_each(|(band, page)| state.arena.await_also(*band, &[*page], *event));
             }
             state.memo.fill(u8::MAX);
             for id in &ids {
-                for other in 0..state.offsets.len() as u8 {
-                    if state.owner(other) == state.owner(band) {
-                        let at = state.id_at(other, id.id);
-                        state.ids[at].issued = 0;
-                        state.ids[at].pins = 0;
-                    }
-                }
+                state.forget(band, id.id);
             }
             invariants::structure(self, program, arena)?;
         }
         Ok(())
     }
 
-    pub(crate) fn pin(&mut self, program: &Program, operands: &[Operand], up: bool) {
+    /// The events of these that have not completed.
+    pub(crate) fn outstanding_events(&self, program: &Program, on: &[u8]) -> SmallVec<[EventKey; 4]> {
+        let outstanding = on.iter().filter(|event| !self.complete(program, **event));
+        outstanding.map(|event| EventKey((*event).into())).collect()
+    }
+
+    /// Where these ids have pages, in their band and in those that bind its ids; nothing if that does not matter.
+    fn places_of(&self, arena: u8, band: u8, ids: &[PageRef], matters: bool) -> Vec<(BandId, PhysicalPage)> {
+        let state = &self.arenas[usize::from(arena)];
+        let bands =
+            state.arena.bands().map(|(other, _)| other).filter(|other| state.owner(other.0) == state.owner(band));
+        let places = |other: BandId| {
+            let pages = ids.iter().filter_map(move |id| state.arena.translate(other, LogicalPage(id.id.into())));
+            pages.map(move |page| (other, page))
+        };
+        if matters { bands.flat_map(places).collect() } else { Vec::new() }
+    }
+
+    /// Gives one reference to each page back, and leaves those that are given back for good.
+    fn give_references_back(
+        &mut self,
+        program: &Program,
+        (arena, band): (u8, u8),
+        ids: &mut SmallVec<[PageRef; 8]>,
+        effects: &mut Effects,
+    ) {
+        if !program.keeps || !program.rules.on(Rule::FreesCountReferences) {
+            return;
+        }
+        let state = &mut self.arenas[usize::from(arena)];
+        let owner = state.owner(band);
+        ids.retain(|id| {
+            let kept = state.kept(owner, id.id);
+            if kept.references == 0 || !state.alive(band, id.id, id.generation) {
+                return true;
+            }
+            state.keep(owner, id.id, Kept { references: kept.references - 1, ..kept });
+            effects.mark(Mark::ReferenceGivenBack);
+            false
+        });
+    }
+
+    pub(crate) fn pin(&mut self, program: &Program, operands: &[Operand], up: bool) -> Result<(), Violation> {
         for operand in operands {
             for id in self.ids_of(program, operand).unwrap_or_default() {
                 let state = &mut self.arenas[usize::from(operand.arena)];
                 let at = state.id_at(state.owner(operand.band), id.id);
+                if !up && state.ids[at].pins == 0 && state.alive(operand.band, id.id, id.generation) {
+                    return Err(invariants::double_free::unpinned(program, operand, id.id));
+                }
                 let pins = &mut state.ids[at].pins;
                 *pins = if up { pins.saturating_add(1) } else { pins.saturating_sub(1) };
             }
         }
+        Ok(())
     }
 
     /// Asks the design whether a request would fit, and holds the answer against the truth.
@@ -467,7 +618,8 @@ impl World {
             effects.mark(Mark::CapacityUnderGate);
         }
         let answer = if program.rules.on(Rule::CreditOnlyRealisable) {
-            self.admission(program, arena, &requests).admitted()
+            let raw: SmallVec<[(u8, u32); 4]> = requests.iter().map(|one| (one.band.0, one.pages)).collect();
+            self.has_room(program, arena, &raw)
         } else {
             // Holes count as capacity, whatever keeps pages from moving into them.
             self.arenas[usize::from(arena)].arena.admission(&requests, |_, _| true).admitted()

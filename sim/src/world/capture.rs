@@ -90,7 +90,7 @@ impl World {
                     let at = nth + if operand.ids == Ids::Var(var) { usize::from(operand.from) } else { 0 };
                     let Some(address) = addresses.get(at) else { break };
                     check_captured(program, state, operand, var, *id, address.page)?;
-                    address.page
+                    taken(program, operand, address.page)
                 }
                 _ => {
                     if !state.alive(operand.band, id.id, id.generation) {
@@ -98,8 +98,12 @@ impl World {
                     }
                     let born = state.ids[state.id_at(operand.band, id.id)].born;
                     let now = state.locate(operand.band, id.id, id.generation);
+                    // An index that is too narrow leads to another page.
+                    let bits = program.arenas[usize::from(operand.arena)].index_bits[usize::from(operand.band)];
+                    let exact = bits >= 16 || program.rules.on(Rule::IndicesAreExact);
                     match now {
                         Some(_) if !program.rules.on(Rule::ResolveAtBoundary) => born,
+                        Some(page) if !exact => page & ((1 << bits) - 1),
                         Some(page) => page,
                         None if state.arena.config().sink => SINK.0 as u16,
                         None => UNBOUND,
@@ -122,6 +126,15 @@ impl World {
     }
 }
 
+/// The page to which a captured number leads, in the space that the operand's band declares.
+fn taken(program: &Program, operand: &Operand, number: u16) -> u16 {
+    let def = &program.arenas[usize::from(operand.arena)];
+    if !def.takes_kernel[usize::from(operand.band)] {
+        return number;
+    }
+    (u32::from(number) / def.kernels[usize::from(operand.band)]) as u16
+}
+
 /// A physical address that was captured earlier must still be its id's when a step is issued with it. Numbers of
 /// other id spaces are not checked here: whether they bite shows when the bytes are touched.
 fn check_captured(
@@ -133,7 +146,8 @@ fn check_captured(
     page: u16,
 ) -> Result<(), Violation> {
     let def = &program.vars[usize::from(var)];
-    if def.kind != VarKind::Addresses(Space::Physical) || def.home != (operand.arena, operand.band) {
+    let takes_kernel = program.arenas[usize::from(operand.arena)].takes_kernel[usize::from(operand.band)];
+    if takes_kernel || def.kind != VarKind::Addresses(Space::Physical) || def.home != (operand.arena, operand.band) {
         return Ok(());
     }
     if !state.alive(operand.band, id.id, id.generation) {

@@ -1,12 +1,14 @@
 //! Device pools: bindings, tombstones, lazy compaction, selection of sliding-window pages, and leases of layouts.
 
 use super::host::lease_order;
-use super::{Effects, Note, Object, PageRef, World};
+use super::{Effects, Kept, Note, Object, PageRef, World};
 use crate::assumptions::Assumption;
 use crate::invariants::{self, Violation};
 use crate::marks::Mark;
 use crate::program::{Operand, Program};
-use leasecheck_core::{BandId, EventKey, HolderId, LogicalPage, Rule, SINK, TokenIndex, select, transfer};
+use leasecheck_core::{
+    BandId, EventKey, HolderId, LogicalPage, PageError, PhysicalPage, Request, Rule, SINK, TokenIndex, select, transfer,
+};
 use smallvec::SmallVec;
 
 /// A state has a byte for the depth of a holder's leases.
@@ -19,11 +21,11 @@ impl World {
         program: &Program,
         (arena, band): (u8, u8),
         urgent: bool,
-        on: Option<u8>,
+        on: &[u8],
         stream: Option<(u8, u16)>,
         effects: &mut Effects,
     ) -> Result<(), Violation> {
-        let gate = self.closed_gate(program, arena).is_some() && program.rules.on(Rule::CompactionRespectsGates);
+        let gate = self.held_by_gate(program, arena, band);
         let leased = !self.arenas[usize::from(arena)].leases.may_compact();
         if gate || leased {
             effects.mark(if gate { Mark::GateHeld } else { Mark::WaitedForLease });
@@ -33,8 +35,8 @@ impl World {
         let plan = state.arena.plan_one(BandId(band), &|at, id| self.movable(program, arena, at, id));
         self.mark_pins(program, arena, effects);
         // An urgent flush waits for the forward on the stream, so that the places it leaves can be used at once.
-        let pend = on.filter(|event| !urgent && !self.complete(program, *event)).map(|event| EventKey(event.into()));
-        self.carry_out(program, arena, &plan, pend, stream, effects)
+        let pend = if urgent { SmallVec::new() } else { self.outstanding_events(program, on) };
+        self.carry_out(program, arena, &plan, &pend, stream, effects)
     }
 
     pub(crate) fn bind(
@@ -42,16 +44,30 @@ impl World {
         program: &Program,
         (arena, band): (u8, u8),
         operands: &[Operand],
+        into: Option<u8>,
         effects: &mut Effects,
     ) -> Result<(), Violation> {
+        if let Some(into) = into {
+            self.vars[usize::from(into)] = 1;
+        }
         for operand in operands {
             let ids = self.ids_of(program, operand).unwrap_or_default();
+            let request = Request { band: BandId(band), pages: ids.len() as u32 };
+            if self.arenas[usize::from(arena)].arena.available_now(request.band) < request.pages {
+                self.evict_for_binding(program, arena, request, effects);
+            }
             let state = &mut self.arenas[usize::from(arena)];
             if let Some(dead) = ids.iter().find(|id| !state.alive(operand.band, id.id, id.generation)) {
                 return Err(invariants::use_after_free::id_is_dead(program, operand, dead.id));
             }
             let logical: SmallVec<[LogicalPage; 8]> = ids.iter().map(|id| LogicalPage(id.id.into())).collect();
             if let Err(error) = state.arena.bind(BandId(band), &logical) {
+                if let (Some(into), PageError::Full(_)) = (into, &error) {
+                    effects.mark(Mark::BindRefused);
+                    invariants::admission::bind_refused(self, program, arena, band, request)?;
+                    self.vars[usize::from(into)] = 0;
+                    return Ok(());
+                }
                 let name = program.band_name(arena, band);
                 return Err(invariants::check::refused(program, &format!("a binding in {name} is refused: {error}")));
             }
@@ -60,6 +76,7 @@ impl World {
                 let page = state.arena.translate(BandId(band), *id).map_or(0, |page| page.0 as u16);
                 let entry = &mut state.ids[at];
                 (entry.issued, entry.unbound, entry.born) = (0, 0, page);
+                state.handed_out(program, arena, band, id.0 as u8);
             }
             state.memo.fill(u8::MAX);
             effects.mark(Mark::Bound);
@@ -76,7 +93,7 @@ impl World {
         (arena, band): (u8, u8),
         operands: &[Operand],
         tokens: Option<u16>,
-        on: Option<u8>,
+        on: &[u8],
         effects: &mut Effects,
     ) -> Result<(), Violation> {
         let mut ids: SmallVec<[PageRef; 8]> = SmallVec::new();
@@ -86,10 +103,14 @@ impl World {
         let per_page = self.arenas[usize::from(arena)].arena.config().bands[usize::from(band)].page_tokens;
         let whole = tokens.map_or(ids.len(), |tokens| (u32::from(tokens) / per_page) as usize).min(ids.len());
         let loose = tokens.map_or(0, |tokens| (u32::from(tokens) % per_page) as u8);
-        let after = on.filter(|event| !self.complete(program, *event)).map(|event| EventKey(event.into()));
+        let after = self.outstanding_events(program, on);
         let state = &mut self.arenas[usize::from(arena)];
+        let places: SmallVec<[PhysicalPage; 8]> = ids[..whole]
+            .iter()
+            .filter_map(|id| state.arena.translate(BandId(band), LogicalPage(id.id.into())))
+            .collect();
         let logical: SmallVec<[LogicalPage; 8]> = ids[..whole].iter().map(|id| LogicalPage(id.id.into())).collect();
-        if !logical.is_empty() && state.arena.tombstone(BandId(band), &logical, after).is_err() {
+        if !logical.is_empty() && state.arena.tombstone(BandId(band), &logical, after.first().copied()).is_err() {
             if !program.rules.on(Rule::FreesAreChecked) {
                 return Err(invariants::double_free::freed(program, &operands[0], logical[0].0 as u8));
             }
@@ -99,6 +120,11 @@ impl World {
         for id in &logical {
             let at = state.id_at(band, id.0 as u8);
             state.ids[at].issued = 0;
+            state.keep(band, id.0 as u8, Kept::default());
+        }
+        for event in after.iter().skip(1) {
+            effects.mark(Mark::PendingOnSeveral);
+            state.arena.await_also(BandId(band), &places, *event);
         }
         if loose > 0
             && !program.assume.on(Assumption::BindingsArePerPage)
@@ -109,7 +135,7 @@ impl World {
         }
         state.memo.fill(u8::MAX);
         effects.mark(Mark::Tombstoned);
-        if after.is_some() {
+        if !after.is_empty() {
             effects.mark(Mark::Pending);
         }
         if whole == ids.len() {

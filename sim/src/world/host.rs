@@ -2,7 +2,7 @@
 
 use super::capture::{self, Captured};
 use super::queue::entries;
-use super::{Effects, Note, Object, PageRef, UNSET, World};
+use super::{Effects, Kept, Note, Object, PageRef, UNSET, World};
 use crate::assumptions::Assumption;
 use crate::invariants::{self, Violation};
 use crate::marks::Mark;
@@ -27,6 +27,9 @@ impl World {
         }
         let holder = HolderId(instr.thread.into());
         match &instr.op {
+            Op::Alloc { arena, requests, waits: true, .. } if thread.phase == 0 => {
+                self.can_allocate(program, slot, *arena) && self.has_room(program, *arena, requests)
+            }
             Op::Alloc { arena, .. } | Op::Compact { arena } | Op::Clear { arena, .. } => {
                 self.can_allocate(program, slot, *arena)
             }
@@ -46,8 +49,10 @@ impl World {
             // The stream ends this wait when it gets to the mark that the first half has queued.
             Op::SyncStream { .. } => thread.phase == 0,
             Op::Await { flag } => *self.flags & 1 << flag != 0,
+            Op::AwaitCond { cond } => self.holds(program, cond),
+            Op::Take { var, count } => self.vars[usize::from(*var)] >= *count,
             Op::Lock { lock } => self.locks[usize::from(*lock)] == 0,
-            Op::Barrier { .. } => thread.phase == 0,
+            Op::Barrier { .. } | Op::Meet { .. } => thread.phase == 0,
             _ => true,
         }
     }
@@ -111,13 +116,23 @@ impl World {
             Op::Alloc { .. } | Op::Compact { .. } | Op::Clear { .. } => {
                 return self.allocate(program, slot, holder, &instr.op, effects);
             }
-            Op::Free { pages, on } => self.free(program, pages, *on, effects)?,
-            Op::Flush { arena, band, urgent, on } => {
-                self.flush(program, (*arena, *band), *urgent, *on, None, effects)?;
+            Op::Free { pages, on } => self.free(program, pages, on, effects)?,
+            Op::Share { pages } => self.share(program, pages, effects)?,
+            Op::Cache { pages } => self.cache(program, pages, effects)?,
+            Op::Evict { arena, band, pages, into } => {
+                self.vars[usize::from(*into)] = self.evict(program, (*arena, *band), *pages, effects)?;
             }
-            Op::Bind { arena, band, pages } => self.bind(program, (*arena, *band), pages, effects)?,
+            Op::Count { class, arena, band, into } => {
+                self.vars[usize::from(*into)] = self.count_class(*class, *arena, *band);
+            }
+            Op::Unmap { pages } => self.unmap(program, pages, effects)?,
+            Op::Map { pages, only } => self.map(program, pages, *only, effects)?,
+            Op::Flush { arena, band, urgent, on } => {
+                self.flush(program, (*arena, *band), *urgent, on, None, effects)?;
+            }
+            Op::Bind { arena, band, pages, into } => self.bind(program, (*arena, *band), pages, *into, effects)?,
             Op::Tombstone { arena, band, pages, tokens, on } => {
-                self.tombstone(program, (*arena, *band), pages, *tokens, *on, effects)?;
+                self.tombstone(program, (*arena, *band), pages, *tokens, on, effects)?;
             }
             Op::Admit { arena, requests, into } => {
                 let answer = self.admit(program, *arena, requests, effects)?;
@@ -132,7 +147,11 @@ impl World {
                 let home = program.vars[usize::from(*var)].home;
                 let state = &self.arenas[usize::from(home.0)];
                 let pages = self.pages_of(program, *var);
-                let valid = pages.iter().all(|page| state.locate(home.1, page.id, page.generation) == Some(page.page));
+                let valid = if program.vars[usize::from(*var)].kind == VarKind::Pages {
+                    pages.iter().all(|page| state.alive(home.1, page.id, page.generation))
+                } else {
+                    pages.iter().all(|page| state.locate(home.1, page.id, page.generation) == Some(page.page))
+                };
                 if !valid {
                     effects.mark(Mark::FoundInvalid);
                 }
@@ -141,6 +160,14 @@ impl World {
             Op::Select { pages, tokens, into } => self.select(program, pages, *tokens, *into, effects)?,
             Op::LeaseAcquire { arenas, ttl } => return self.lease(program, slot, holder, arenas, *ttl, effects),
             Op::LeaseRelease { arena } => self.release(program, *arena, holder, effects)?,
+            Op::LeaseRenew { arena, ttl } => {
+                if self.arenas[usize::from(*arena)].leases.renew(holder, (*ttl).into()).is_ok() {
+                    effects.mark(Mark::LeaseRenewed);
+                }
+            }
+            Op::LeaseHeld { arena, into } => {
+                self.vars[usize::from(*into)] = (self.arenas[usize::from(*arena)].leases.depth(holder) > 0).into();
+            }
             Op::LeaseHandOff { arena, event } => self.hand_off(program, *arena, holder, *event, effects)?,
             Op::Tick => {
                 for (arena, state) in self.arenas.iter_mut().enumerate() {
@@ -152,15 +179,20 @@ impl World {
                     }
                 }
             }
-            Op::Pin { pages, up } => self.pin(program, pages, *up),
-            Op::Write { pages, value } => {
+            Op::Pin { pages, up } => self.pin(program, pages, *up)?,
+            Op::Write { pages, value, tokens } => {
                 let all = self.capture_all(program, pages)?;
-                self.issue_write(program, &all, *value);
-                self.write_all(program, &all, *value, By::Host, effects)?;
+                self.issue_write(program, &all, *value, *tokens);
+                self.write_all(program, &all, (*value, *tokens), By::Host, effects)?;
             }
-            Op::Read { pages } => {
+            Op::Read { pages, tokens } => {
                 let all = self.capture_all(program, pages)?;
-                self.read_all(program, &all, By::Host, effects)?;
+                self.read_all(program, &all, *tokens, By::Host, effects)?;
+            }
+            Op::TryRead { pages, into } => {
+                let all = self.capture_all(program, pages);
+                let good = all.is_ok_and(|all| self.read_all(program, &all, 0, By::Host, effects).is_ok());
+                self.attempted(*into, good, effects);
             }
             Op::Produce { buffer, pages } => {
                 let all = self.capture_all(program, pages)?;
@@ -202,10 +234,10 @@ impl World {
             Op::Store { .. } | Op::Fetch { .. } => {
                 return self.storage_step(program, slot, holder, &instr.op, effects);
             }
-            Op::Lookup { key, into, tail } => {
-                let found = self.lookup(program, *key, *tail);
+            Op::Lookup { keys, into, tail } => {
+                let found = self.lookup(program, keys, *tail);
                 effects.mark(if found > 0 { Mark::Hit } else { Mark::Miss });
-                effects.note(Note::Acquire(Object::Storage(*key)));
+                keys.iter().for_each(|key| effects.note(Note::Acquire(Object::Storage(*key))));
                 self.vars[usize::from(*into)] = found;
             }
             Op::Drop { key } => self.drop_key(program, *key),
@@ -214,6 +246,12 @@ impl World {
                 effects.note(Note::Release(Object::Flag(*flag)));
             }
             Op::Await { flag } => effects.note(Note::Acquire(Object::Flag(*flag))),
+            Op::AwaitCond { .. } => effects.mark(Mark::ConditionHeld),
+            Op::Take { var, count } => self.take_from(*var, *count, effects),
+            Op::Give { var, count } => self.take_from(*var, -*count, effects),
+            Op::Meet { group, value, fold, .. } => {
+                return self.meet(program, (slot, agent), (*group, *value, *fold), effects);
+            }
             Op::Lock { lock } => {
                 self.locks[usize::from(*lock)] = agent + 1;
                 effects.note(Note::Acquire(Object::Lock(*lock)));
@@ -226,16 +264,7 @@ impl World {
                 effects.note(Note::Release(Object::Lock(*lock)));
             }
             Op::Barrier { barrier } => {
-                effects.note(Note::Release(Object::Barrier(*barrier)));
-                self.barriers[usize::from(*barrier)] |= 1 << slot;
-                self.threads[slot].phase = 1;
-                let waiting = self.barriers[usize::from(*barrier)];
-                if waiting.count_ones() == u32::from(program.barriers[usize::from(*barrier)].1) {
-                    self.barriers[usize::from(*barrier)] = 0;
-                    for other in (0..self.threads.len()).filter(|other| waiting & 1 << other != 0) {
-                        self.advance(program, other);
-                    }
-                }
+                self.come(program, slot, *barrier, effects);
                 return Ok(());
             }
             Op::Let { var, value, plus } => {
@@ -279,12 +308,24 @@ impl World {
         effects.note(Note::Queued(queue + program.threads as u8));
         let mut payload: SmallVec<[u8; 64]> = SmallVec::new();
         match &instr.op {
-            Op::Write { pages, value } => {
+            Op::Write { pages, value, tokens } => {
                 let all = self.capture_all(program, pages)?;
-                self.issue_write(program, &all, *value);
+                self.issue_write(program, &all, *value, *tokens);
                 capture::pack(&all, &mut payload);
             }
-            Op::Read { pages } => capture::pack(&self.capture_all(program, pages)?, &mut payload),
+            Op::TryRead { pages, into } => match self.capture_all(program, pages) {
+                Ok(all) => {
+                    // Steps that use the answer wait for it.
+                    self.vars[usize::from(*into)] = UNSET;
+                    capture::pack(&all, &mut payload);
+                }
+                Err(_) => {
+                    self.attempted(*into, false, effects);
+                    self.advance(program, slot);
+                    return Ok(());
+                }
+            },
+            Op::Read { pages, .. } => capture::pack(&self.capture_all(program, pages)?, &mut payload),
             Op::Produce { buffer, pages } => {
                 let all = self.capture_all(program, pages)?;
                 let state = &mut self.buffers[usize::from(*buffer)];
@@ -316,7 +357,7 @@ impl World {
                 payload.push(state.records);
             }
             Op::Flush { arena, band, urgent, on } => {
-                self.flush(program, (*arena, *band), *urgent, *on, Some((queue, pc)), effects)?;
+                self.flush(program, (*arena, *band), *urgent, on, Some((queue, pc)), effects)?;
                 self.advance(program, slot);
                 return Ok(());
             }
@@ -331,7 +372,7 @@ impl World {
     }
 
     /// From here on, the pages are expected to hold what this write puts there.
-    pub(crate) fn issue_write(&mut self, program: &Program, all: &[Captured], mut value: u16) {
+    pub(crate) fn issue_write(&mut self, program: &Program, all: &[Captured], mut value: u16, tokens: u8) {
         for one in all {
             let (arena, band) = (one.operand.arena, one.operand.band);
             let parts = program.arenas[usize::from(arena)].parts(band) as u16;
@@ -340,6 +381,8 @@ impl World {
                 let at = state.id_at(band, page.id);
                 if state.generation(band, page.id) == page.generation {
                     state.ids[at].issued = value;
+                    let kept = state.kept(band, page.id);
+                    state.keep(band, page.id, Kept { valid: tokens, ..kept });
                 }
                 value += parts;
             }
@@ -356,7 +399,7 @@ impl World {
     ) -> Result<(), Violation> {
         let captured = self.capture(program, operand)?;
         let state = &self.arenas[usize::from(operand.arena)];
-        let layers = state.arena.config().bands[usize::from(operand.band)].layers;
+        let kernels = program.arenas[usize::from(operand.arena)].kernels[usize::from(operand.band)];
         let mut pages: SmallVec<[PageRef; 8]> = SmallVec::new();
         for page in captured.pages.unwrap_or_default() {
             if space != Space::Logical && page.page == capture::UNBOUND {
@@ -369,8 +412,8 @@ impl World {
                 Space::Physical => page.page,
                 Space::Logical => page.id.into(),
                 Space::Kernel => {
-                    let index = transfer::kernel_index(leasecheck_core::PhysicalPage(page.page.into()), layers);
-                    index.and_then(|index| u16::try_from(index.0).ok()).unwrap_or(capture::UNBOUND - 1)
+                    let index = u64::from(page.page) * u64::from(kernels);
+                    u16::try_from(index).unwrap_or(capture::UNBOUND - 1).min(capture::UNBOUND - 1)
                 }
             };
             pages.push(PageRef { id: page.id, generation: page.generation, page: number });
@@ -409,11 +452,30 @@ impl World {
         }
     }
 
-    fn count(&self, _: &Program, value: Value) -> i16 {
+    /// A number, or how many pages a variable holds.
+    pub(crate) fn count(&self, program: &Program, value: Value) -> i16 {
         match value {
-            Value::Var(var) => self.len(var) as i16,
-            Value::Number(number) => number,
+            Value::Var(var) if program.vars[usize::from(var)].kind != VarKind::Number => self.len(var) as i16,
+            value => self.number(value),
         }
+    }
+
+    /// A bounded resource has less left, or more.
+    pub(crate) fn take_from(&mut self, var: u8, count: i16, effects: &mut Effects) {
+        let rest = &mut self.vars[usize::from(var)];
+        *rest = rest.saturating_sub(count).max(UNSET + 1);
+        if count > 0 {
+            effects.mark(Mark::Took);
+        }
+        effects.note(Note::Acquire(Object::Var(var)));
+        effects.note(Note::Release(Object::Var(var)));
+    }
+
+    /// An attempt to read has found what it meant, or not.
+    pub(crate) fn attempted(&mut self, into: u8, good: bool, effects: &mut Effects) {
+        self.vars[usize::from(into)] = good.into();
+        effects.mark(if good { Mark::ReadAccepted } else { Mark::ReadDiscarded });
+        effects.note(Note::Release(Object::Var(into)));
     }
 
     fn list(&self, program: &Program, value: Value) -> Vec<u16> {

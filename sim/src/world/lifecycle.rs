@@ -2,7 +2,8 @@
 
 use super::tracked::{Slot, Tracked};
 use super::{
-    ArenaState, BufferState, Cell, Effects, EventState, IdState, Layout, PageRef, Step, Thread, UNSET, World, access,
+    ArenaState, BufferState, Cell, Effects, EventState, IdState, Kept, Layout, PageRef, Step, Thread, UNSET, World,
+    access,
 };
 use crate::invariants::Violation;
 use crate::program::{END, Program};
@@ -48,6 +49,7 @@ impl World {
                 leases: Slot::new(LeaseTable::new(program.rules)),
                 ids: Slot::new(vec![IdState::default(); usize::from(ids)]),
                 cells: Slot::new(vec![Cell { who: access::NOBODY, value: 0 }; def.cells as usize]),
+                kept: Slot::new(vec![Kept::default(); if program.keeps { usize::from(ids) } else { 0 }]),
                 memo: Slot::new(vec![u8::MAX; def.config.bands.len()]),
                 offsets,
                 arena: Slot::new(arena),
@@ -70,6 +72,7 @@ impl World {
             flags: Slot::new(0),
             locks: Slot::new(vec![0; program.locks.len()]),
             barriers: Slot::new(vec![0; program.barriers.len()]),
+            brought: Slot::new(vec![0; if program.meets { program.barriers.len() } else { 0 }]),
             keys: Slot::new(vec![0; program.key_slots * 4]),
         };
         world.set_up(program)?;

@@ -81,7 +81,7 @@ impl World {
                     }
                 }
             }
-            (Op::Read { pages } | Op::Write { pages, .. }, None) if instr.stream.is_none() => {
+            (Op::Read { pages, .. } | Op::Write { pages, .. }, None) if instr.stream.is_none() => {
                 let write = matches!(instr.op, Op::Write { .. });
                 for operand in pages {
                     let Ok(one) = self.capture(program, operand) else { continue };
@@ -103,6 +103,14 @@ impl World {
                 }
             }
             _ => {}
+        }
+        if let Op::Read { tokens, .. } | Op::Write { tokens, .. } = &instr.op
+            && *tokens > 0
+        {
+            for region in &mut regions {
+                let state = &self.arenas[usize::from(region.arena)];
+                region.high = region.low + state.cells_of_tokens(program, region.arena, region.band, *tokens) as u32;
+            }
         }
         regions
     }

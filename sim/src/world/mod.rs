@@ -17,8 +17,10 @@ mod alloc;
 mod capture;
 mod device;
 mod host;
+mod keep;
 mod lifecycle;
 mod look;
+mod meet;
 mod parts;
 mod queue;
 mod storage;
@@ -26,7 +28,7 @@ mod tracked;
 mod transfer;
 
 pub use access::{Accessed, Region};
-pub(crate) use access::{NOBODY, who, whom};
+pub(crate) use access::{NOBODY, UNMAPPED, who, whom};
 pub use lifecycle::StartError;
 pub(crate) use parts::{Layout, Mask, counters};
 pub(crate) use queue::entries;
@@ -77,6 +79,16 @@ pub(crate) struct IdState {
     pub(crate) born: u16,
 }
 
+/// What the world keeps of one id in one band besides, in programs that share, cache or write in part.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Kept {
+    /// References beyond the first.
+    pub(crate) references: u8,
+    pub(crate) cached: bool,
+    /// Tokens that the last write was about; 0 for all of a page's.
+    pub(crate) valid: u8,
+}
+
 /// What a cell of an arena's bytes holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Cell {
@@ -95,6 +107,8 @@ pub(crate) struct ArenaState {
     pub(crate) cells: Slot<Vec<Cell>>,
     /// Per band: the capacity that was computed last, for designs that cache it.
     pub(crate) memo: Slot<Vec<u8>>,
+    /// As `ids`; empty in programs that need none of it.
+    pub(crate) kept: Slot<Vec<Kept>>,
     /// First entry of each band in `ids`.
     pub(crate) offsets: Vec<u16>,
 }
@@ -240,6 +254,8 @@ pub struct World {
     pub(crate) locks: Slot<Vec<u8>>,
     /// Threads that wait at each barrier.
     pub(crate) barriers: Slot<Vec<u32>>,
+    /// What they have brought so far, in programs whose threads bring values.
+    pub(crate) brought: Slot<Vec<i16>>,
     /// Content of every key's slots, then of the `tail` slots, then what the slots stand for, likewise.
     pub(crate) keys: Slot<Vec<u16>>,
 }
@@ -258,6 +274,7 @@ impl Clone for World {
             flags: self.flags.clone(),
             locks: self.locks.clone(),
             barriers: self.barriers.clone(),
+            brought: self.brought.clone(),
             keys: self.keys.clone(),
         }
     }
@@ -275,6 +292,7 @@ impl Clone for World {
             arena.cells.clone_from(&other.cells);
             arena.memo.clone_from(&other.memo);
             arena.offsets.clone_from(&other.offsets);
+            arena.kept.clone_from(&other.kept);
         }
         self.threads.clone_from(&source.threads);
         self.queues.clone_from(&source.queues);
@@ -285,6 +303,7 @@ impl Clone for World {
         self.flags.clone_from(&source.flags);
         self.locks.clone_from(&source.locks);
         self.barriers.clone_from(&source.barriers);
+        self.brought.clone_from(&source.brought);
         self.keys.clone_from(&source.keys);
     }
 }

@@ -1,7 +1,7 @@
 //! The parts that a world consists of, each as bytes: equal bytes, equal worlds. Explorers keep states this way, and ask
 //! which parts a step looked at and which it changed.
 
-use super::{BufferState, Capture, Cell, EventState, IdState, PageRef, World};
+use super::{BufferState, Capture, Cell, EventState, IdState, Kept, PageRef, World};
 use crate::program::{Pc, Program};
 use std::ops::Range;
 
@@ -189,6 +189,7 @@ impl World {
             Part::Locks => {
                 out.extend_from_slice(self.locks.peek());
                 put_all(out, self.barriers.peek(), |waiting| waiting.to_le_bytes());
+                put_all(out, self.brought.peek(), |value| value.to_le_bytes());
             }
             Part::Keys => put_all(out, self.keys.peek(), |value| value.to_le_bytes()),
             Part::Table(arena) => {
@@ -196,10 +197,13 @@ impl World {
                 out.extend_from_slice(self.arenas[*arena].memo.peek());
             }
             Part::Leases(arena) => self.arenas[*arena].leases.peek().pack(out),
-            Part::Ids(arena) => put_all(out, self.arenas[*arena].ids.peek(), |id| {
-                let ([issued, issued_high], [born, born_high]) = (id.issued.to_le_bytes(), id.born.to_le_bytes());
-                [id.generation, id.pins, id.unbound, issued, issued_high, born, born_high]
-            }),
+            Part::Ids(arena) => {
+                put_all(out, self.arenas[*arena].ids.peek(), |id| {
+                    let ([issued, issued_high], [born, born_high]) = (id.issued.to_le_bytes(), id.born.to_le_bytes());
+                    [id.generation, id.pins, id.unbound, issued, issued_high, born, born_high]
+                });
+                put_all(out, self.arenas[*arena].kept.peek(), |kept| [kept.references, kept.cached.into(), kept.valid]);
+            }
             Part::Cells(arena) => put_all(out, self.arenas[*arena].cells.peek(), |cell| {
                 let ([who, who_high], [value, value_high]) = (cell.who.to_le_bytes(), cell.value.to_le_bytes());
                 [who, who_high, value, value_high]
@@ -252,6 +256,7 @@ impl World {
             Part::Locks => {
                 from.all(self.locks.peek_mut(), |[lock]| lock);
                 from.all(self.barriers.peek_mut(), u32::from_le_bytes);
+                from.all(self.brought.peek_mut(), i16::from_le_bytes);
             }
             Part::Keys => from.all(self.keys.peek_mut(), u16::from_le_bytes),
             Part::Table(arena) => {
@@ -262,16 +267,23 @@ impl World {
             Part::Leases(arena) => {
                 self.arenas[*arena].leases.peek_mut().unpack(bytes);
             }
-            Part::Ids(arena) => from.all(
-                self.arenas[*arena].ids.peek_mut(),
-                |[generation, pins, unbound, issued, issued_high, born, born_high]| IdState {
-                    generation,
-                    pins,
-                    unbound,
-                    issued: u16::from_le_bytes([issued, issued_high]),
-                    born: u16::from_le_bytes([born, born_high]),
-                },
-            ),
+            Part::Ids(arena) => {
+                let state = &mut self.arenas[*arena];
+                from.all(state.ids.peek_mut(), |[generation, pins, unbound, issued, issued_high, born, born_high]| {
+                    IdState {
+                        generation,
+                        pins,
+                        unbound,
+                        issued: u16::from_le_bytes([issued, issued_high]),
+                        born: u16::from_le_bytes([born, born_high]),
+                    }
+                });
+                from.all(state.kept.peek_mut(), |[references, cached, valid]| Kept {
+                    references,
+                    cached: cached != 0,
+                    valid,
+                });
+            }
             Part::Cells(arena) => {
                 from.all(self.arenas[*arena].cells.peek_mut(), |[who, who_high, value, value_high]| Cell {
                     who: u16::from_le_bytes([who, who_high]),
@@ -295,11 +307,11 @@ impl World {
                 }
                 Part::Events(events) => self.events.touched(events.clone()),
                 Part::Flags => self.flags.touched(),
-                Part::Locks => either(self.locks.touched(), self.barriers.touched()),
+                Part::Locks => either(self.locks.touched(), either(self.barriers.touched(), self.brought.touched())),
                 Part::Keys => self.keys.touched(),
                 Part::Table(arena) => either(self.arenas[*arena].arena.touched(), self.arenas[*arena].memo.touched()),
                 Part::Leases(arena) => self.arenas[*arena].leases.touched(),
-                Part::Ids(arena) => self.arenas[*arena].ids.touched(),
+                Part::Ids(arena) => either(self.arenas[*arena].ids.touched(), self.arenas[*arena].kept.touched()),
                 Part::Cells(arena) => self.arenas[*arena].cells.touched(),
             };
             read |= Mask::from(touch.0) << at;
@@ -319,6 +331,7 @@ impl World {
         self.flags.forget();
         self.locks.forget();
         self.barriers.forget();
+        self.brought.forget();
         self.keys.forget();
         for arena in &mut self.arenas {
             arena.arena.forget();
@@ -326,6 +339,7 @@ impl World {
             arena.ids.forget();
             arena.cells.forget();
             arena.memo.forget();
+            arena.kept.forget();
         }
     }
 

@@ -115,6 +115,8 @@ impl World {
                 !self.outstanding(program, *event, entry.payload[0])
             }
             Op::Await { flag } => *self.flags & 1 << flag != 0,
+            Op::AwaitCond { cond } => self.holds(program, cond),
+            Op::Take { var, count } => self.vars[usize::from(*var)] >= *count,
             _ => true,
         }
     }
@@ -141,6 +143,17 @@ impl World {
             Op::Transfer { .. } if !program.assume.on(Assumption::CompletionAfterLanding) => {
                 // Reported now; the bytes come later.
                 self.enqueue(landing as u8, pc, &payload);
+            }
+            Op::TryRead { pages, into } => {
+                let mut all = SmallVec::new();
+                capture::unpack(pages, &payload, &mut all);
+                let rdma = program.agents[usize::from(step.agent)].kind == AgentKind::Rdma;
+                if rdma {
+                    effects.mark(Mark::RdmaAccess);
+                }
+                let by = if rdma { By::Rdma } else { By::Stream };
+                let good = self.read_all(program, &all, 0, by, effects).is_ok();
+                self.attempted(*into, good, effects);
             }
             Op::Write { .. } | Op::Read { .. } | Op::Transfer { .. } => {
                 return self.run_access(program, step.agent, pc, &payload, effects);
@@ -191,6 +204,9 @@ impl World {
                 effects.note(Note::Release(Object::Flag(*flag)));
             }
             Op::Await { flag } => effects.note(Note::Acquire(Object::Flag(*flag))),
+            Op::AwaitCond { .. } => effects.mark(Mark::ConditionHeld),
+            Op::Take { var, count } => self.take_from(*var, *count, effects),
+            Op::Give { var, count } => self.take_from(*var, -*count, effects),
             _ => {
                 let entry = Entry { pc, payload: &payload };
                 if let Some((arena, steps)) = moves(program, &entry) {
@@ -320,13 +336,13 @@ impl World {
         let mut all = SmallVec::new();
         let op = &program.code[usize::from(pc)].op;
         let result = match op {
-            Op::Read { pages } => {
+            Op::Read { pages, tokens } => {
                 capture::unpack(pages, payload, &mut all);
-                self.read_all(program, &all, by, effects)
+                self.read_all(program, &all, *tokens, by, effects)
             }
-            Op::Write { pages, value } => {
+            Op::Write { pages, value, tokens } => {
                 capture::unpack(pages, payload, &mut all);
-                self.write_all(program, &all, *value, by, effects)
+                self.write_all(program, &all, (*value, *tokens), by, effects)
             }
             Op::Transfer { from, to, .. } => {
                 let rest = capture::unpack(from, &payload[1..], &mut all);
@@ -346,6 +362,7 @@ impl World {
         &mut self,
         program: &Program,
         all: &[Captured],
+        tokens: u8,
         by: By,
         effects: &mut Effects,
     ) -> Result<(), Violation> {
@@ -358,6 +375,7 @@ impl World {
                     page: page.page,
                     value: page.expect,
                     by,
+                    tokens,
                     transfer: false,
                 };
                 self.read_page(program, access, effects)?;
@@ -370,7 +388,7 @@ impl World {
         &mut self,
         program: &Program,
         all: &[Captured],
-        mut value: u16,
+        (mut value, tokens): (u16, u8),
         by: By,
         effects: &mut Effects,
     ) -> Result<(), Violation> {
@@ -384,6 +402,7 @@ impl World {
                     page: page.page,
                     value,
                     by,
+                    tokens,
                     transfer: false,
                 };
                 self.write_page(program, access, effects)?;
@@ -402,7 +421,7 @@ fn capture_at(page: super::Capture, address: u16) -> super::Capture {
 pub(crate) fn captured(program: &Program, entry: &Entry<'_>) -> SmallVec<[Captured; 2]> {
     let mut all = SmallVec::new();
     match &program.code[usize::from(entry.pc)].op {
-        Op::Read { pages } | Op::Write { pages, .. } => {
+        Op::Read { pages, .. } | Op::Write { pages, .. } => {
             capture::unpack(pages, entry.payload, &mut all);
         }
         Op::Transfer { from, to, .. } if entry.payload.len() > 1 => {

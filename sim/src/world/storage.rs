@@ -18,7 +18,7 @@ impl World {
     /// Slots of a key in [`World::keys`]: what it holds, and what it stands for.
     fn slots(program: &Program, key: u8, tail: bool) -> (Range<usize>, Range<usize>) {
         let def = &program.keys[usize::from(key)];
-        let string = &program.keys[usize::from(def.string)];
+        let string = &program.keys[usize::from(def.string(program.rules))];
         let pool = usize::from(tail) * program.key_slots;
         let meaning = 2 * program.key_slots + pool + usize::from(def.offset);
         let held = pool + usize::from(string.offset);
@@ -35,9 +35,14 @@ impl World {
         Ok(())
     }
 
-    pub(crate) fn lookup(&self, program: &Program, key: u8, tail: bool) -> i16 {
-        let (held, _) = World::slots(program, key, tail);
-        self.keys[held].iter().filter(|value| **value != 0).count() as i16
+    /// How many pages are stored under the key; under several, of how many every component is.
+    pub(crate) fn lookup(&self, program: &Program, keys: &[u8], tail: bool) -> i16 {
+        let looked_at = if program.rules.on(Rule::PresenceNeedsEveryPart) { keys } else { &keys[..keys.len().min(1)] };
+        let found = |key: &u8| {
+            let (held, _) = World::slots(program, *key, tail);
+            self.keys[held].iter().filter(|value| **value != 0).count() as i16
+        };
+        looked_at.iter().map(found).min().unwrap_or(0)
     }
 
     pub(crate) fn drop_key(&mut self, program: &Program, key: u8) {
@@ -140,6 +145,7 @@ impl World {
                 page: page.page,
                 value: page.expect,
                 by: By::Host,
+                tokens: 0,
                 transfer: true,
             };
             self.read_page(program, access, effects)?;
@@ -187,6 +193,7 @@ impl World {
                 page: page.page,
                 value,
                 by: By::Host,
+                tokens: 0,
                 transfer: true,
             };
             self.write_page(program, access, effects)?;

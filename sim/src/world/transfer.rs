@@ -1,7 +1,7 @@
 //! Transfers: submitting one, and what happens when it runs.
 
 use super::capture::{self, Captured, UNBOUND};
-use super::{Effects, World};
+use super::{Effects, Kept, World};
 use crate::invariants::{Violation, lost_bytes, partial_page};
 use crate::marks::Mark;
 use crate::program::{At, Ids, Operand, Pc, Program};
@@ -65,16 +65,22 @@ impl World {
             return Ok(());
         }
         // From here on, the destination is expected to hold what the source is expected to hold.
-        let values: SmallVec<[u16; 8]> =
-            source.iter().flat_map(|one| one.pages.as_deref().unwrap_or_default()).map(|page| page.expect).collect();
+        let mut values: SmallVec<[(u16, u8); 8]> = SmallVec::new();
+        for one in &source {
+            let kept = |id| self.arenas[usize::from(one.operand.arena)].kept(one.operand.band, id);
+            let pages = one.pages.as_deref().unwrap_or_default().iter();
+            values.extend(pages.map(|page| (page.expect, kept(page.id).valid)));
+        }
         let targets: SmallVec<[(Operand, u8); 8]> = target
             .iter()
             .flat_map(|one| one.pages.as_deref().unwrap_or_default().iter().map(|page| (one.operand, page.id)))
             .collect();
-        for ((operand, id), value) in targets.iter().zip(&values) {
+        for ((operand, id), (value, valid)) in targets.iter().zip(&values) {
             let state = &mut self.arenas[usize::from(operand.arena)];
             let at = state.id_at(operand.band, *id);
             state.ids[at].issued = *value;
+            let kept = state.kept(operand.band, *id);
+            state.keep(operand.band, *id, Kept { valid: *valid, ..kept });
         }
         if let Some(event) = after {
             self.enqueue(queue, pc, &[self.events[usize::from(event)].records]);
@@ -124,25 +130,28 @@ impl World {
         let described = reads.len();
         let moved = described.min(writes.len()).min(usize::from(only));
         for ((source, from), (target, to)) in reads.iter().zip(&writes).take(moved) {
-            let access = |operand, page: &super::Capture, value| Access {
+            // Of a page that is written in part, the rest comes along and means nothing.
+            let tokens = self.arenas[usize::from(source.arena)].kept(source.band, from.id).valid;
+            let access = |operand, page: &super::Capture, value, tokens| Access {
                 operand,
                 id: page.id,
                 generation: page.generation,
                 page: page.page,
                 value,
                 by,
+                tokens,
                 transfer: true,
             };
             if from.page == UNBOUND || to.page == UNBOUND {
                 let (operand, id) = if from.page == UNBOUND { (source, from.id) } else { (target, to.id) };
                 return Err(crate::invariants::use_after_free::not_bound(program, operand, id));
             }
-            self.read_page(program, access(source, from, from.expect), effects)?;
+            self.read_page(program, access(source, from, from.expect, tokens), effects)?;
             let envelope = |operand: &Operand| program.arenas[usize::from(operand.arena)].parts(operand.band);
             if envelope(source) != envelope(target) {
                 return Err(lost_bytes::envelopes(program, source, target));
             }
-            self.write_page(program, access(target, to, from.expect), effects)?;
+            self.write_page(program, access(target, to, from.expect, tokens), effects)?;
         }
         effects.mark(Mark::Transferred);
         if moved < described || writes.len() != described {
