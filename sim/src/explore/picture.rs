@@ -224,7 +224,7 @@ impl Tracker {
 /// What every page of every arena is.
 pub(crate) fn pictures(program: &Program, world: &World) -> Vec<Picture> {
     let picture = |(at, state): (usize, &crate::world::ArenaState)| {
-        let bands = program.arenas[at].config.bands.iter().enumerate().map(|(band, def)| {
+        let bands = program.arenas[at].config.bands.iter().enumerate().map(|(band, _)| {
             let band = BandId(band as u8);
             let arena = &state.arena;
             let (first, extent) = (arena.first_page(band).0, arena.extent(band));
