@@ -167,7 +167,10 @@ impl Checker {
     pub(super) fn compact_end(&mut self, e: &CompactEnd) -> Result<(), String> {
         let arena = self.arena(&e.a)?;
         self.enter(arena, e.th);
-        if let Some(beside) = &mut self.arenas[arena].beside {
+        let holder = self.arenas[arena].holder(who(e.h, e.th));
+        // A `clear` has ended the compaction that was asked for it: nothing moves then.
+        let compacts = self.arenas[arena].leases.waiting().contains(&holder);
+        if let Some(beside) = self.arenas[arena].beside.as_mut().filter(|_| compacts) {
             if e.out == Out::Ok {
                 if let Some(missing) = beside.end() {
                     self.not_moved(arena, missing);
