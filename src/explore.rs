@@ -291,7 +291,7 @@ pub fn run(path: &Path, port: u16, limits: Limits) -> u8 {
     let port = server.server_addr().to_ip().map_or(port, |address| address.port());
     let progress = Progress::start(None);
     progress.say("explore; Ctrl-C ends it");
-    println!("http://127.0.0.1:{port}/");
+    crate::print(&format!("http://127.0.0.1:{port}/\n"));
     let site = Site { file, text, path: path.display().to_string(), limits, progress: &progress };
     while !progress.interrupted() {
         match server.recv_timeout(TICK) {
