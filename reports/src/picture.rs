@@ -6,7 +6,7 @@ use leasecheck_core::Grow;
 use leasecheck_sim::explore::missing::{End, Missing};
 use leasecheck_sim::explore::picture::{Hold, HoldKind, Left};
 use leasecheck_sim::explore::replay::{Row, Run};
-use leasecheck_sim::program::{AgentKind, Op, Pc, Program};
+use leasecheck_sim::program::{AgentKind, END, Op, Pc, Program};
 use leasecheck_sim::world::{Note, Object};
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -205,9 +205,14 @@ fn thread_of(program: &Program, pc: usize) -> String {
 fn depths(program: &Program) -> Vec<u32> {
     let mut depths = vec![0; program.code.len()];
     for (at, instr) in program.code.iter().enumerate() {
-        let (Op::Branch { otherwise: to, .. } | Op::Jump { to }) = instr.op else { continue };
-        if let Some(inside) = depths.get_mut(at + 1..usize::from(to).min(program.code.len())) {
-            inside.iter_mut().for_each(|depth| *depth += 1);
+        let to = match instr.op {
+            Op::Branch { otherwise, .. } => usize::from(otherwise),
+            // A thread that ends is no block.
+            Op::Jump { to } if to != END => usize::from(to),
+            _ => continue,
+        };
+        for inside in at + 1..to.min(program.code.len()) {
+            depths[inside] += u32::from(program.code[inside].thread == instr.thread);
         }
     }
     depths

@@ -49,8 +49,9 @@ async function show() {
   save.href = "/litmus?" + query(chosen, path);
   choices.replaceChildren();
   message.className = "says" + (run.code ? " wrong" : "");
-  message.textContent = run.code ? `${run.code}: ${run.message}.` : state.finished ? "Everything has ended, and nothing is violated." :
-    enabled.length ? "Choose what happens next (keys 1 to 9, Backspace takes back):" : "Nothing can happen any more.";
+  message.replaceChildren();
+  prose(message, run.code ? `${run.code}: ${run.message}.` : state.finished ? "Everything has ended, and nothing is violated." :
+    enabled.length ? "Choose what happens next (keys 1 to 9, Backspace takes back):" : "Nothing can happen any more.");
   enabled.forEach((step, nth) => {
     const [name, kind] = run.agents[step.agent];
     element(choices, "button", { type: "button", "data-line": step.line, onclick: () => walk(chosen, step.path) },
