@@ -191,6 +191,12 @@ pub(crate) fn program(program: &Program) -> Vec<LineReport> {
     lines
 }
 
+/// The line of the first step, 0 if there is none.
+pub(crate) fn first_line(program: &Program) -> u32 {
+    let steps = program.code.iter().filter(|instr| !matches!(instr.op, Op::Jump { .. }));
+    steps.map(|instr| instr.line).min().unwrap_or(0)
+}
+
 /// Whose instruction it is.
 fn thread_of(program: &Program, pc: usize) -> String {
     let mut starts: Vec<(Pc, &str)> = vec![(program.setup, "setup"), (program.finally, "finally")];
