@@ -217,9 +217,8 @@ fn depths(program: &Program) -> Vec<u32> {
             Op::Jump { to } if to != END => usize::from(to),
             _ => continue,
         };
-        for inside in at + 1..to.min(program.code.len()) {
-            depths[inside] += u32::from(program.code[inside].thread == instr.thread);
-        }
+        let inside = program.code.iter().zip(&mut depths).take(to).skip(at + 1);
+        inside.for_each(|(other, depth)| *depth += u32::from(other.thread == instr.thread));
     }
     depths
 }
