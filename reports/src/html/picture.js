@@ -250,7 +250,7 @@ function strips(parent, run) {
     const box = element(parent, "figure", { class: "arena" });
     const head = element(box, "figcaption", {}, element(null, "strong", {}, "arena " + arena.name), ` ${arena.bytes} bytes: `);
     arena.bands.forEach((band, at) => head.append(element(null, "span", { class: "band b" + at },
-      `${band.name} (pages of ${band.envelope} bytes, from the ${band.grow === "up" ? "left" : "right"})`), at + 1 < arena.bands.length ? ", " : ""));
+      `${band.name} (pages of ${band.envelope} bytes, ${{ up: "from the left", down: "from the right" }[band.grow] || "between the others"})`), at + 1 < arena.bands.length ? ", " : ""));
     const marks = element(box, "div", { class: "touches" });
     const strip = element(box, "div", { class: "strip", role: "img" });
     const axis = element(box, "div", { class: "axis" });
