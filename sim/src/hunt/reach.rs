@@ -10,7 +10,28 @@ pub const UNREACHED: &[(Mark, &str)] = &[
     (Mark::TranslatedToSink, "kernels touch the sink only through pages that are not bound, which callers do not name"),
     (Mark::Overtook, "transfers of a stream overtake each other only without `one-fifo-stream-per-direction`"),
     (Mark::WaitedForNothing, "callers record events before they wait for them"),
+    (Mark::MadeRoom, "arenas are drawn without float bands"),
+    (Mark::Shared, NOT_DRAWN),
+    (Mark::ReferenceGivenBack, NOT_DRAWN),
+    (Mark::Cached, NOT_DRAWN),
+    (Mark::Evicted, NOT_DRAWN),
+    (Mark::DonorEvicted, NOT_DRAWN),
+    (Mark::PassedOver, NOT_DRAWN),
+    (Mark::BindRefused, NOT_DRAWN),
+    (Mark::Unmapped, NOT_DRAWN),
+    (Mark::Remapped, NOT_DRAWN),
+    (Mark::Met, NOT_DRAWN),
+    (Mark::ReadDiscarded, NOT_DRAWN),
+    (Mark::ReadAccepted, NOT_DRAWN),
+    (Mark::Took, NOT_DRAWN),
+    (Mark::ConditionHeld, NOT_DRAWN),
+    (Mark::PendingOnSeveral, NOT_DRAWN),
+    (Mark::WrittenInPart, NOT_DRAWN),
+    (Mark::ReadBeyondValid, NOT_DRAWN),
+    (Mark::LeaseRenewed, NOT_DRAWN),
 ];
+
+const NOT_DRAWN: &str = "the generator draws no step that could show it";
 
 /// Marks that the default configuration can reach and that the campaign did not.
 #[must_use]
