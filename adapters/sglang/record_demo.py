@@ -3,9 +3,10 @@
 
 `record_demo.py FILE [STEPS]` writes a trace: a scheduler that allocates, frees and compacts, three threads that lease,
 translate and hand their leases to copies that end later, and a transfer engine. `record_demo.py --cost` prints microseconds
-an operation without and with the recorder, in the same process, alternating.
+of CPU an operation, without and with the recorder.
 """
 import random
+import statistics
 import sys
 import threading
 import time
@@ -88,44 +89,42 @@ def workload(arena, steps, seed):
 
 
 def cost():
-    """Nanoseconds an operation, the best of several rounds."""
+    """Microseconds of CPU an operation: medians of many short blocks, with and without the recorder in turn."""
+    backing = host_arena.unified._SharedPageEnvelopeHostBacking
+    # A class of the unwrapped methods, for comparison in the same process.
+    plain_class = type("Plain", (backing,), {name: value for name, value in vars(backing).items() if name != "__dict__"})
+    plain = host_arena.build(32_792, BANDS)
+    plain.__class__ = plain_class
+    leasecheck_sglang.record("/dev/null")
+    recorded = host_arena.build(32_792, BANDS)
+    tokens = torch.tensor([0, 1])
 
-    def rounds(arena):
-        tokens = torch.tensor([0, 1])
+    def pair(arena):
+        arena.free("swa", arena.alloc("swa", 2))
+
+    def lease(arena):
+        arena.acquire_layout()
+        arena.release_layout()
+
+    works = {
+        "alloc + free": (pair, 2),
+        "acquire + release": (lease, 2),
+        "translate_indices": (lambda arena: arena.translate_indices("full", tokens), 1),
+        "available_size": (lambda arena: arena.available_size("full"), 1),
+    }
+    for arena in (plain, recorded):
         arena.alloc("full", 2)
-
-        def pair():
-            arena.free("swa", arena.alloc("swa", 2))
-
-        def lease():
-            arena.acquire_layout()
-            arena.release_layout()
-
-        return {
-            "alloc + free": (pair, 2),
-            "acquire + release": (lease, 2),
-            "translate_indices": (lambda: arena.translate_indices("full", tokens), 1),
-            "available_size": (lambda: arena.available_size("full"), 1),
-        }
-
-    best = {}
-    for _ in range(5):
-        for recorded in (False, True):
-            if recorded:
-                leasecheck_sglang.record("/dev/null")
-            arena = host_arena.build(32_792, BANDS)
-            for name, (work, operations) in rounds(arena).items():
-                count = 1_000
+    for name, (work, operations) in works.items():
+        spent = {plain: [], recorded: []}
+        for _ in range(400):
+            for arena, blocks in spent.items():
                 before = time.thread_time_ns()
-                for _ in range(count):
-                    work()
-                spent = (time.thread_time_ns() - before) / count / operations
-                best[name, recorded] = min(best.get((name, recorded), spent), spent)
-            if recorded:
-                leasecheck_sglang.stop()
-    for name in rounds(arena):
-        without, with_ = best[name, False] / 1000, best[name, True] / 1000
+                for _ in range(10):
+                    work(arena)
+                blocks.append((time.thread_time_ns() - before) / 10_000 / operations)
+        without, with_ = (statistics.median(blocks) for blocks in spent.values())
         print(f"{name:<18} {without:7.2f} us, recorded {with_:7.2f} us: {with_ - without:+.2f} us an operation")
+    leasecheck_sglang.stop()
 
 
 def main():

@@ -1,6 +1,6 @@
 //! Many sequences on one driver, until the first difference that nobody knows.
 
-use crate::compare::{Difference, Kind, Place, compare, same_kind};
+use crate::compare::{Difference, Kind, Place, compare, finished_tag, same_kind};
 use crate::driver::{Driver, Trouble};
 use crate::generate;
 use crate::known::Known;
@@ -174,12 +174,14 @@ impl Campaign {
                 Ok(mut answer) => {
                     self.driver = Some(driver);
                     let core = Answer { result, finished, state: reference.state() };
+                    let ends = finished_tag(&core, &answer);
                     let seen = match same_kind(&core, &answer) {
                         true => lens.incoming(step, &core, reference.arena(), &mut answer),
                         false => Ok(()),
                     };
                     if let Some(Place(place, core, driver)) = seen.err().or_else(|| compare(&core, &answer)) {
                         let (kind, op) = (Kind::Answer, step.call.name());
+                        tags.extend(ends.filter(|_| place == "finished"));
                         ran.difference = Some(Difference { kind, step: at, op, at: place, core, driver, tags });
                         return Ok(ran);
                     }

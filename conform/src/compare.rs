@@ -5,6 +5,7 @@ use crate::protocol::{Answer, BandState, Finished, Outcome, State, Step};
 use crate::reference::Tags;
 use serde::Serialize;
 use serde_json::{Value, json};
+use std::cmp::Ordering;
 use std::fmt;
 
 /// What kind of thing went wrong.
@@ -79,6 +80,19 @@ fn plain(outcome: &Outcome) -> Outcome {
 
 fn differ(at: &str, core: Value, driver: Value) -> Option<Place> {
     (core != driver).then(|| Place(at.to_owned(), core.to_string(), driver.to_string()))
+}
+
+/// How the operations that ended differ, if one side's are the first of the other's.
+pub(crate) fn finished_tag(core: &Answer, driver: &Answer) -> Option<&'static str> {
+    let same = |(core, driver): (&Finished, &Finished)| {
+        (&core.thread, plain(&core.result)) == (&driver.thread, plain(&driver.result))
+    };
+    let alike = core.finished.iter().zip(&driver.finished).all(same);
+    match core.finished.len().cmp(&driver.finished.len()) {
+        Ordering::Greater if alike => Some("fewer-finished"),
+        Ordering::Less if alike => Some("more-finished"),
+        _ => None,
+    }
 }
 
 /// Whether both ended in the same way, whatever their results are.

@@ -12,7 +12,7 @@ use std::time::Duration;
 /// The longest answer that is read.
 const LONGEST: u64 = 16 << 20;
 /// The least time for the first answer: a driver may have a lot to load.
-const GREETING: Duration = Duration::from_secs(120);
+const GREETING: Duration = Duration::from_secs(300);
 /// How much of what a driver writes to its standard error is kept.
 const STDERR: usize = 2_000;
 

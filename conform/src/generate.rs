@@ -21,7 +21,7 @@ enum Flavour {
     Faults,
 }
 
-const THREADS: [&str; 3] = ["a", "b", "c"];
+const THREADS: [&str; 4] = ["a", "b", "c", "d"];
 const KEYS: [&str; 2] = ["d2h", "h2d"];
 
 /// The sequence of a seed: first a reset, then the steps.

@@ -21,7 +21,9 @@ fn python() -> bool {
 fn settings(arguments: &str, timeout: u64, known: &str) -> Settings {
     let known = Known::parse(known).unwrap_or_else(|error| panic!("{error}"));
     let command = format!("python3 '{DRIVER}' {arguments}");
-    Settings { command, timeout: Duration::from_secs(timeout), known, shrink: 600 }
+    // A driver that is given up on costs a process for each attempt to shrink.
+    let shrink = if timeout < 60 { 2 } else { 600 };
+    Settings { command, timeout: Duration::from_secs(timeout), known, shrink }
 }
 
 fn run(arguments: &str, timeout: u64, seeds: u64) -> Report {
@@ -56,7 +58,7 @@ fn every_mistake_is_noticed_and_shrunk_and_replays() {
     for kind in &kinds {
         let process = ["exits", "hangs", "rubbish"].contains(&kind.as_str());
         let arguments = format!("--wrong {kind}");
-        let report = run(&arguments, if kind == "hangs" { 1 } else { 60 }, 400);
+        let report = run(&arguments, if process { 2 } else { 60 }, 400);
         let Some(found) = report.finding else {
             unnoticed.push(kind);
             continue;
