@@ -88,7 +88,7 @@ def workload(arena, steps, seed):
         thread.join()
 
 
-def cost():
+def compare(works, operations, title):
     """Microseconds of CPU an operation: medians of many short blocks, with and without the recorder in turn."""
     backing = host_arena.unified._SharedPageEnvelopeHostBacking
     # A class of the unwrapped methods, for comparison in the same process.
@@ -97,39 +97,76 @@ def cost():
     plain.__class__ = plain_class
     leasecheck_sglang.record("/dev/null")
     recorded = host_arena.build(32_792, BANDS)
-    tokens = torch.tensor([0, 1])
+    print(f"{title}: microseconds of CPU an operation")
+    for arena in (plain, recorded):
+        arena.alloc_many((("full", 2),))
+    for name, work in works.items():
+        spent = {plain: [], recorded: []}
+        for _ in range(150):
+            for arena, blocks in spent.items():
+                before = time.thread_time_ns()
+                for _ in range(10):
+                    work(arena)
+                blocks.append((time.thread_time_ns() - before) / 10_000 / operations[name])
+        without, with_ = (statistics.median(blocks) for blocks in spent.values())
+        print(f"  {name:<18} {without:7.2f} without, {with_:7.2f} with: {with_ - without:+.2f}")
+    leasecheck_sglang.stop()
 
-    def pair(arena):
-        arena.free("swa", arena.alloc("swa", 2))
+
+def cost():
+    """The real operations."""
+    tokens = torch.tensor([0, 1])
 
     def lease(arena):
         arena.acquire_layout()
         arena.release_layout()
 
     works = {
-        "alloc + free": (pair, 2),
-        "acquire + release": (lease, 2),
-        "translate_indices": (lambda arena: arena.translate_indices("full", tokens), 1),
-        "available_size": (lambda arena: arena.available_size("full"), 1),
+        "alloc, free": lambda arena: arena.free("swa", arena.alloc("swa", 2)),
+        "acquire, release": lease,
+        "translate_indices": lambda arena: arena.translate_indices("full", tokens),
+        "available_size": lambda arena: arena.available_size("full"),
     }
-    for arena in (plain, recorded):
-        arena.alloc("full", 2)
-    for name, (work, operations) in works.items():
-        spent = {plain: [], recorded: []}
-        for _ in range(400):
-            for arena, blocks in spent.items():
-                before = time.thread_time_ns()
-                for _ in range(10):
-                    work(arena)
-                blocks.append((time.thread_time_ns() - before) / 10_000 / operations)
-        without, with_ = (statistics.median(blocks) for blocks in spent.values())
-        print(f"{name:<18} {without:7.2f} us, recorded {with_:7.2f} us: {with_ - without:+.2f} us an operation")
-    leasecheck_sglang.stop()
+    compare(works, dict(zip(works, (2, 2, 1, 1))), "real operations")
+
+
+def alone():
+    """The recorder's own part: the same with operations that do nothing, so that torch's noise is not measured too."""
+    backing = host_arena.unified._SharedPageEnvelopeHostBacking
+    pages, kept = [3], dict(vars(backing))
+
+    def translate_indices(self, name, indices):
+        self._expand_pages(self._page_ids(indices, 2), 2)
+
+    def alloc_many(self, requests):
+        self._reserve_logical_pages(None, 1)
+        self._take_physical_pages(self.sides["full"], 1)
+        return [None]
+
+    def free(self, name, indices):
+        self._page_ids(indices, 2)
+
+    bare = [translate_indices, alloc_many, free]
+    for method in bare:
+        setattr(backing, method.__name__, method)
+    backing._page_ids = backing._expand_pages = backing._reserve_logical_pages = staticmethod(lambda first, second: pages)
+    backing._take_physical_pages = lambda self, side, count: pages
+    calls = {
+        "translate_indices": lambda arena: arena.translate_indices("full", None),
+        "alloc_many": lambda arena: arena.alloc_many((("full", 2),)),
+        "free": lambda arena: arena.free("full", None),
+    }
+    try:
+        compare(calls, dict.fromkeys(calls, 1), "recorder alone")
+    finally:
+        for name in ("_page_ids", "_expand_pages", "_reserve_logical_pages", "_take_physical_pages", *calls):
+            setattr(backing, name, kept[name])
 
 
 def main():
     if sys.argv[1:] == ["--cost"]:
         cost()
+        alone()
         return
     if not sys.argv[1:]:
         sys.exit(__doc__)

@@ -82,15 +82,17 @@ fn differ(at: &str, core: Value, driver: Value) -> Option<Place> {
     (core != driver).then(|| Place(at.to_owned(), core.to_string(), driver.to_string()))
 }
 
-/// How the operations that ended differ, if one side's are the first of the other's.
+/// How the operations that ended differ, if one side's are some of the other's, in the same order.
 pub(crate) fn finished_tag(core: &Answer, driver: &Answer) -> Option<&'static str> {
-    let same = |(core, driver): (&Finished, &Finished)| {
-        (&core.thread, plain(&core.result)) == (&driver.thread, plain(&driver.result))
+    let same =
+        |one: &Finished, other: &Finished| (&one.thread, plain(&one.result)) == (&other.thread, plain(&other.result));
+    let within = |few: &[Finished], many: &[Finished]| {
+        let mut rest = many.iter();
+        few.iter().all(|end| rest.any(|other| same(end, other)))
     };
-    let alike = core.finished.iter().zip(&driver.finished).all(same);
     match core.finished.len().cmp(&driver.finished.len()) {
-        Ordering::Greater if alike => Some("fewer-finished"),
-        Ordering::Less if alike => Some("more-finished"),
+        Ordering::Greater if within(&driver.finished, &core.finished) => Some("fewer-finished"),
+        Ordering::Less if within(&core.finished, &driver.finished) => Some("more-finished"),
         _ => None,
     }
 }
