@@ -58,7 +58,7 @@ pub enum AgentKind {
 }
 
 /// Someone who takes steps.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Agent {
     /// As in the litmus file.
     pub name: String,
@@ -75,7 +75,7 @@ impl Agent {
 }
 
 /// One arena of the case.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ArenaDef {
     /// As in the litmus file.
     pub name: String,
@@ -134,7 +134,7 @@ pub enum Space {
 }
 
 /// A variable.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct VarDef {
     /// As in the litmus file.
     pub name: String,
@@ -149,7 +149,7 @@ pub struct VarDef {
 }
 
 /// An index buffer.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BufferDef {
     /// As in the litmus file.
     pub name: String,
@@ -162,7 +162,7 @@ pub struct BufferDef {
 }
 
 /// A storage key and its slots, one for each page of the chunk that it names.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct KeyDef {
     /// As in the litmus file.
     pub name: String,
@@ -624,7 +624,7 @@ impl Op {
 }
 
 /// One step of one thread.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Instr {
     /// What it does.
     pub op: Op,
@@ -652,7 +652,7 @@ pub enum Expect {
 }
 
 /// A compiled case.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Program {
     /// Name of the litmus file's claim, then of the case.
     pub name: (String, String),

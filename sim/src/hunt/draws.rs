@@ -8,7 +8,14 @@ use rand::rngs::ChaCha8Rng;
 use rand::{Rng, SeedableRng};
 
 /// A stream of choices.
-pub(crate) struct Draws(ChaCha8Rng);
+pub(crate) struct Draws(From);
+
+#[allow(clippy::large_enum_variant)] // It lives on the stack, once for a program or a schedule.
+enum From {
+    Seed(ChaCha8Rng),
+    /// What a fuzzer wants; the first alternative when the bytes are used up.
+    Bytes(std::vec::IntoIter<u8>),
+}
 
 impl Draws {
     /// The choices of a seed. `purpose` keeps the choices of different decisions independent of each other.
@@ -16,13 +23,25 @@ impl Draws {
         let mut bytes = [0; 32];
         bytes[..8].copy_from_slice(&seed.to_le_bytes());
         bytes[8..16].copy_from_slice(&purpose.to_le_bytes());
-        Draws(ChaCha8Rng::from_seed(bytes))
+        Draws(From::Seed(ChaCha8Rng::from_seed(bytes)))
+    }
+
+    /// The choices that these bytes stand for, one byte for each choice among up to 256.
+    pub(crate) fn from_bytes(bytes: &[u8]) -> Draws {
+        Draws(From::Bytes(Vec::from(bytes).into_iter()))
     }
 
     /// A number below `bound` (0 if the bound is 0).
     pub(crate) fn below(&mut self, bound: usize) -> usize {
-        // The upper half of the product: uniform up to one part in 2^64 / bound.
-        ((u128::from(self.0.next_u64()) * bound as u128) >> 64) as usize
+        match &mut self.0 {
+            // The upper half of the product: uniform up to one part in 2^64 / bound.
+            From::Seed(rng) => ((u128::from(rng.next_u64()) * bound as u128) >> 64) as usize,
+            From::Bytes(_) if bound <= 1 => 0,
+            From::Bytes(bytes) => {
+                let bytes = bytes.take(if bound > 256 { 2 } else { 1 });
+                bytes.fold(0, |number, byte| number << 8 | usize::from(byte)) % bound
+            }
+        }
     }
 
     /// A number from `low` to `high`, both included.

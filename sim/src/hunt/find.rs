@@ -18,7 +18,7 @@ const CONFIRM_STATES: u64 = 300_000;
 /// The same, in bytes.
 const CONFIRM_BYTES: u64 = 512 << 20;
 /// Marks that a written case names as its witness.
-const WITNESSES: usize = 3;
+pub(super) const WITNESSES: usize = 3;
 
 /// One find: a line of JSON, and a litmus file beside it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -57,7 +57,7 @@ pub struct Case {
 }
 
 /// What an exhaustive check says about a draft: the marks of its shortest counterexample.
-fn confirm(draft: &Draft, claim: &Claim<'_>, code: Code) -> Option<Vec<Mark>> {
+pub(super) fn confirm(draft: &Draft, claim: &Claim<'_>, code: Code) -> Option<Vec<Mark>> {
     let source = Source { path: claim.name.to_owned(), text: draft.render(claim) };
     let program = load(&source).ok()?.cases.pop()?;
     let interrupted = || false;

@@ -16,6 +16,7 @@
 //! What this does not do: it proves nothing. A hunt without finds says how much was tried; [`crate::explore`] settles
 //! a case for good.
 
+pub mod bytes;
 mod campaign;
 mod draft;
 mod draws;

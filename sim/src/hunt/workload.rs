@@ -71,7 +71,11 @@ impl Workload {
 
 /// Draws the program of a seed.
 pub(crate) fn draw(seed: u64, settings: &Settings) -> Draft {
-    let mut draws = Draws::new(seed, PROGRAM);
+    draw_from(Draws::new(seed, PROGRAM), settings)
+}
+
+/// Draws a program from choices that come from wherever.
+pub(crate) fn draw_from(mut draws: Draws, settings: &Settings) -> Draft {
     let swarm = Swarm::draw(&mut draws);
     let threads = (0..swarm.threads).map(|at| (format!("t{at}"), Vec::new())).collect();
     let mut work = Workload { draws, swarm, threads, setup: Vec::new(), names: 0 };

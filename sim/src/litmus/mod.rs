@@ -9,6 +9,7 @@ mod file;
 mod lex;
 mod names;
 mod parse;
+mod print;
 mod read;
 pub mod steps;
 
@@ -21,7 +22,7 @@ use crate::program::Program;
 pub const MAX_BYTES: usize = 1 << 20;
 
 /// A claim and its cases.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LitmusFile {
     /// Short name, unique in a corpus.
     pub name: String,
@@ -38,9 +39,22 @@ pub struct LitmusFile {
 /// # Errors
 /// The first thing that is wrong in it.
 pub fn load(source: &Source) -> Result<LitmusFile, Diagnostic> {
+    read::compile_all(source, tables(source)?)
+}
+
+/// Prints a litmus file in one form: what [`load`] understands of it, without comments and alternative spellings.
+/// Loading what was printed gives the same file, but for the lines and texts of steps; printing it gives the same text.
+///
+/// # Errors
+/// The first thing that is wrong in it. Whether names are known is for [`load`] to say.
+pub fn print(source: &Source) -> Result<String, Diagnostic> {
+    print::print(source, &tables(source)?)
+}
+
+fn tables(source: &Source) -> Result<read::FileText, Diagnostic> {
     if source.text.len() > MAX_BYTES {
         let message = format!("a litmus file of {} bytes", source.text.len());
         return Err(Diagnostic::new(0..0, message, format!("at most {MAX_BYTES} bytes")));
     }
-    file::with_root(source, |root| read::read(source, root))
+    file::with_root(source, read::tables)
 }

@@ -95,7 +95,7 @@ pub(crate) const FOLDS: [(&str, Fold); 3] = [("min", Fold::Min), ("max", Fold::M
 const MAX_DEPTH: usize = 16;
 
 /// The table, its syntaxes split into parts.
-static SYNTAXES: LazyLock<Vec<(&'static StepDef, Vec<Part>)>> =
+pub(crate) static SYNTAXES: LazyLock<Vec<(&'static StepDef, Vec<Part>)>> =
     LazyLock::new(|| STEPS.iter().map(|def| (def, parts(def.syntax))).collect());
 
 struct Parser<'a> {

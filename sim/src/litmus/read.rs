@@ -1,6 +1,6 @@
 //! What the tables of a litmus file mean: arenas, cases and what cases inherit from the top of the file.
 
-use super::compile::{CaseText, compile};
+use super::compile::{self, compile};
 use super::diagnostics::{Diagnostic, Lines, Source};
 use super::file::{At, Table};
 use super::steps::RESERVED;
@@ -8,7 +8,7 @@ use super::{LitmusFile, parse};
 use crate::assumptions::{Assumption, Assumptions};
 use crate::invariants::Code;
 use crate::marks::Mark;
-use crate::program::{Expect, limits};
+use crate::program::{Expect, Program, limits};
 use leasecheck_core::{Arena, ArenaConfig, BandConfig, BandId, Grow, Ids, Planner, Reuse, Rule, Rules};
 use std::ops::Range;
 
@@ -32,22 +32,43 @@ pub(crate) struct ArenaText {
 
 /// What the top of the file and a case both can say.
 #[derive(Clone, Debug, Default)]
-struct Shared {
-    setup: Option<Range<usize>>,
-    finally: Option<Range<usize>>,
-    threads: Vec<(At<String>, Range<usize>)>,
-    rules_off: Vec<(Rule, bool)>,
-    assume_off: Vec<(Assumption, bool)>,
-    reuse: Option<Reuse>,
-    permuted: Option<bool>,
-    planner: Option<Planner>,
-    stored_under: Option<Vec<String>>,
+pub(crate) struct Shared {
+    pub(crate) setup: Option<Range<usize>>,
+    pub(crate) finally: Option<Range<usize>>,
+    pub(crate) threads: Vec<(At<String>, Range<usize>)>,
+    pub(crate) rules_off: Vec<(Rule, bool)>,
+    pub(crate) assume_off: Vec<(Assumption, bool)>,
+    pub(crate) reuse: Option<Reuse>,
+    pub(crate) permuted: Option<bool>,
+    pub(crate) planner: Option<Planner>,
+    pub(crate) stored_under: Option<Vec<String>>,
 }
 
-pub(crate) fn read(source: &Source, mut root: Table<'_, '_>) -> Result<LitmusFile, Diagnostic> {
-    let lines = Lines::new(&source.text);
+/// A case as the file describes it.
+#[derive(Debug)]
+pub(crate) struct CaseText {
+    pub(crate) name: At<String>,
+    pub(crate) expect: Expect,
+    pub(crate) witness: Vec<Mark>,
+    pub(crate) own: Shared,
+}
+
+/// A file, its tables taken apart, its programs not yet parsed.
+#[derive(Debug)]
+pub(crate) struct FileText {
+    pub(crate) name: At<String>,
+    pub(crate) source: At<String>,
+    pub(crate) claim: At<String>,
+    pub(crate) arenas: Vec<ArenaText>,
+    pub(crate) rdma: Vec<At<String>>,
+    pub(crate) top: Shared,
+    pub(crate) cases: Vec<CaseText>,
+}
+
+/// Takes the tables of a file apart.
+pub(crate) fn tables(mut root: Table<'_, '_>) -> Result<FileText, Diagnostic> {
     let name = short_name(root.required("name")?)?;
-    let claim_source = printable(root.required("source")?, limits::TEXT)?;
+    let source = printable(root.required("source")?, limits::TEXT)?;
     let claim = printable(root.required("claim")?, limits::TEXT)?;
     let arenas = arenas(&mut root)?;
     let rdma = root.strings("rdma")?.unwrap_or_default();
@@ -61,33 +82,32 @@ pub(crate) fn read(source: &Source, mut root: Table<'_, '_>) -> Result<LitmusFil
         let message = format!("{} cases", case_tables.len());
         return Err(Diagnostic::new(name.span, message, format!("at most {} in a file", limits::CASES)));
     }
-    let mut cases: Vec<crate::program::Program> = Vec::new();
+    let mut cases: Vec<CaseText> = Vec::new();
     for mut table in case_tables {
-        let case_name = one_line(table.required("name")?)?;
-        if cases.iter().any(|other| other.name.1 == case_name.value) {
-            return Err(Diagnostic::new(case_name.span, "two cases have the same name", "choose another name"));
+        let name = one_line(table.required("name")?)?;
+        if cases.iter().any(|other| other.name.value == name.value) {
+            return Err(Diagnostic::new(name.span, "two cases have the same name", "choose another name"));
         }
         let expect = expect(&mut table)?;
         let witness = witness(&mut table)?;
         let own = shared(&mut table)?;
         table.finish()?;
-        cases.push(case((source, &lines), &name.value, case_name, &arenas, &rdma, &top, own, expect, witness)?);
+        cases.push(CaseText { name, expect, witness, own });
     }
-    Ok(LitmusFile { name: name.value, source: claim_source.value, claim: claim.value, cases })
+    Ok(FileText { name, source, claim, arenas, rdma, top, cases })
 }
 
-#[allow(clippy::too_many_arguments)] // One call site, which has just taken the table apart.
-fn case(
-    (source, lines): (&Source, &Lines),
-    claim: &str,
-    name: At<String>,
-    arenas: &[ArenaText],
-    rdma: &[At<String>],
-    top: &Shared,
-    own: Shared,
-    expect: Expect,
-    witness: Vec<Mark>,
-) -> Result<crate::program::Program, Diagnostic> {
+/// Compiles every case of a file.
+pub(crate) fn compile_all(source: &Source, mut file: FileText) -> Result<LitmusFile, Diagnostic> {
+    let lines = Lines::new(&source.text);
+    let cases = std::mem::take(&mut file.cases).into_iter();
+    let cases = cases.map(|text| case(source, &lines, &file, text)).collect::<Result<_, _>>()?;
+    Ok(LitmusFile { name: file.name.value, source: file.source.value, claim: file.claim.value, cases })
+}
+
+fn case(source: &Source, lines: &Lines, file: &FileText, text: CaseText) -> Result<Program, Diagnostic> {
+    let FileText { arenas, rdma, top, .. } = file;
+    let CaseText { name, expect, witness, own } = text;
     let mut threads = top.threads.clone();
     for (name, program) in own.threads {
         match threads.iter_mut().find(|(other, _)| other.value == name.value) {
@@ -111,7 +131,7 @@ fn case(
             assume = assume.without(*assumption);
         }
     }
-    let mut arenas = arenas.to_vec();
+    let mut arenas = arenas.clone();
     for arena in &mut arenas {
         arena.config.rules = rules;
         arena.config.reuse = own.reuse.or(top.reuse).unwrap_or_default();
@@ -121,13 +141,13 @@ fn case(
         }
     }
     let program = |range: &Range<usize>| parse::parse(&source.text, range.clone());
-    let text = CaseText {
+    let text = compile::CaseText {
         source,
         lines,
-        name: (claim.to_owned(), name.value),
+        name: (file.name.value.clone(), name.value),
         span: name.span,
         arenas,
-        rdma: rdma.to_vec(),
+        rdma: rdma.clone(),
         setup: own.setup.or(top.setup.clone()).as_ref().map(program).transpose()?.unwrap_or_default(),
         finally: own.finally.or(top.finally.clone()).as_ref().map(program).transpose()?,
         threads: threads.iter().map(|(name, range)| Ok((name.clone(), program(range)?))).collect::<Result<_, _>>()?,

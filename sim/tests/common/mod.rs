@@ -18,8 +18,8 @@ pub fn cases(count: u32) -> ProptestConfig {
     ProptestConfig { cases: count, rng_seed, failure_persistence: None, ..ProptestConfig::default() }
 }
 
-/// Every litmus file of the repository, in the order of paths.
-pub fn corpus() -> Vec<LitmusFile> {
+/// Every litmus file of the repository, its path and its text, in the order of paths.
+pub fn corpus_texts() -> Vec<(String, String)> {
     let mut folders = vec![Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/litmus")];
     let mut paths: Vec<PathBuf> = Vec::new();
     while let Some(folder) = folders.pop() {
@@ -34,10 +34,12 @@ pub fn corpus() -> Vec<LitmusFile> {
     }
     paths.sort();
     assert!(!paths.is_empty(), "the corpus is empty");
-    paths
-        .iter()
-        .map(|path| parse(&path.display().to_string(), &std::fs::read_to_string(path).expect("UTF-8")))
-        .collect()
+    paths.iter().map(|path| (path.display().to_string(), std::fs::read_to_string(path).expect("UTF-8"))).collect()
+}
+
+/// Every litmus file of the repository, in the order of paths.
+pub fn corpus() -> Vec<LitmusFile> {
+    corpus_texts().iter().map(|(path, text)| parse(path, text)).collect()
 }
 
 /// Every case of the corpus.
