@@ -1,0 +1,527 @@
+//! The second oracle: an arena as a map from bytes to owners.
+//!
+//! Written to be obviously right: nothing is counted incrementally, nothing is indexed. Spans, holes, gaps, free ids
+//! and placements are read off the bytes each time, a request fits if its pages can be placed one after the other, and
+//! a plan is made by moving pages in a copy.
+
+use leasecheck_core::{
+    ArenaConfig, BandId, EventKey, Grow, Ids, LogicalPage, Move, PageError, PhysicalPage, Planner, Refusal, Request,
+    Reuse,
+};
+use std::sync::Arc;
+
+/// Whose a byte is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Owner {
+    /// Nobody's.
+    Free,
+    /// In the sink, or in a tail that no page reaches.
+    Outside,
+    /// A live page: its band and id.
+    Live(u8, u32),
+    /// Freed in this band, and not reusable before this event.
+    Pending(u8, u32),
+    /// Used once in this band, never again.
+    Retired(u8),
+}
+
+impl Owner {
+    fn band(self) -> Option<u8> {
+        match self {
+            Owner::Free | Owner::Outside => None,
+            Owner::Live(band, _) | Owner::Pending(band, _) | Owner::Retired(band) => Some(band),
+        }
+    }
+}
+
+/// A band: pages with their numbers, from its own end.
+#[derive(Clone, Debug, Default)]
+pub struct View {
+    /// Pages from the own end to the last one that is somebody's.
+    pub span: u32,
+    /// Free pages among them.
+    pub holes: Vec<u32>,
+    /// Ids of live pages, and the pages.
+    pub live: Vec<(u32, u32)>,
+    /// Pages that wait, and the events that they wait for.
+    pub pending: Vec<(u32, u32)>,
+    /// Pages that are never used again.
+    pub retired: u32,
+}
+
+/// What a plan does.
+#[derive(Clone, Debug)]
+pub struct Planned {
+    /// The moves, in order.
+    pub moves: Vec<Move>,
+    /// The arena after it, with nothing pending on account of it.
+    pub after: Model,
+}
+
+/// The arena.
+#[derive(Clone, Debug)]
+pub struct Model {
+    config: Arc<ArenaConfig>,
+    bytes: Vec<Owner>,
+    /// Every id that was handed out, by band.
+    spent: Vec<(u8, u32)>,
+    /// Pages in the order in which they became holes, by band.
+    recent: Vec<(u8, u32)>,
+}
+
+impl Model {
+    /// An empty arena. `None` if a band has no page outside the sink.
+    #[must_use]
+    pub fn new(config: &ArenaConfig) -> Option<Model> {
+        let bytes = vec![Owner::Free; config.bytes as usize];
+        let mut model = Model { config: Arc::new(config.clone()), bytes, spent: Vec::new(), recent: Vec::new() };
+        if model.bands().any(|band| model.pages(band) <= model.first(band)) {
+            return None;
+        }
+        // What lies before the first page of the lower band, or behind the last page of the upper one, is no use.
+        let lower = model.bands().find(|band| model.grows_up(*band)).unwrap_or(0);
+        let upper = model.bands().find(|band| !model.grows_up(*band)).unwrap_or(0);
+        let start = u64::from(model.first(lower)) * model.envelope(lower);
+        let end = u64::from(model.pages(upper)) * model.envelope(upper);
+        for (at, owner) in model.bytes.iter_mut().enumerate() {
+            if (at as u64) < start || (at as u64) >= end {
+                *owner = Owner::Outside;
+            }
+        }
+        Some(model)
+    }
+
+    /// The layout.
+    #[must_use]
+    pub fn config(&self) -> &ArenaConfig {
+        &self.config
+    }
+
+    /// The bands.
+    pub fn bands(&self) -> impl Iterator<Item = u8> + use<> {
+        0..self.config.bands.len() as u8
+    }
+
+    fn envelope(&self, band: u8) -> u64 {
+        self.config.bands[usize::from(band)].envelope
+    }
+
+    fn grows_up(&self, band: u8) -> bool {
+        self.config.bands[usize::from(band)].grow == Grow::Up
+    }
+
+    fn owner_band(&self, band: u8) -> Option<u8> {
+        match self.config.bands[usize::from(band)].ids {
+            Ids::Own => None,
+            Ids::Of(owner) => Some(owner.0),
+        }
+    }
+
+    /// The band, and those that bind its ids.
+    fn with_bound(&self, band: u8) -> Vec<u8> {
+        self.bands().filter(|other| *other == band || self.owner_band(*other) == Some(band)).collect()
+    }
+
+    /// Pages on the band's grid.
+    #[must_use]
+    pub fn pages(&self, band: u8) -> u32 {
+        (self.config.bytes / self.envelope(band)) as u32
+    }
+
+    /// The first page that shares no byte with the sink, which is as large as the largest page.
+    #[must_use]
+    pub fn first(&self, band: u8) -> u32 {
+        if !self.config.sink {
+            return 0;
+        }
+        let sink = self.config.bands.iter().map(|band| band.envelope).max().unwrap_or(0);
+        sink.div_ceil(self.envelope(band)) as u32
+    }
+
+    /// The band's pages, from its own end.
+    fn order(&self, band: u8) -> impl Iterator<Item = u32> + use<> {
+        let (first, pages, up) = (self.first(band), self.pages(band), self.grows_up(band));
+        (first..pages).map(move |page| if up { page } else { first + pages - 1 - page })
+    }
+
+    fn page_bytes(&self, band: u8, page: u32) -> std::ops::Range<usize> {
+        let envelope = self.envelope(band) as usize;
+        page as usize * envelope..(page as usize + 1) * envelope
+    }
+
+    fn own(&mut self, band: u8, page: u32, owner: Owner) {
+        let bytes = self.page_bytes(band, page);
+        self.bytes[bytes].fill(owner);
+    }
+
+    /// Whose the page is; the band's pages never share bytes with each other, so that one byte tells.
+    fn owner(&self, band: u8, page: u32) -> Owner {
+        let owner = self.bytes[page as usize * self.envelope(band) as usize];
+        if owner.band() == Some(band) { owner } else { Owner::Free }
+    }
+
+    /// The band, read off the bytes.
+    #[must_use]
+    pub fn view(&self, band: u8) -> View {
+        let mut view = View::default();
+        for (at, page) in self.order(band).enumerate() {
+            let owner = self.owner(band, page);
+            match owner {
+                Owner::Free | Owner::Outside => view.holes.push(page),
+                Owner::Live(_, id) => view.live.push((id, page)),
+                Owner::Pending(_, event) => view.pending.push((page, event)),
+                Owner::Retired(_) => view.retired += 1,
+            }
+            if owner != Owner::Free {
+                view.span = at as u32 + 1;
+            }
+        }
+        // What is free beyond the last page that is somebody's is no hole.
+        view.holes.retain(|page| self.distance(band, *page) < view.span);
+        view
+    }
+
+    /// Pages from the own end to the last one that is somebody's.
+    #[must_use]
+    pub fn span(&self, band: u8) -> u32 {
+        let last = self.order(band).enumerate().filter(|(_, page)| self.owner(band, *page) != Owner::Free).last();
+        last.map_or(0, |(at, _)| at as u32 + 1)
+    }
+
+    /// Free pages before that one, from the own end.
+    #[must_use]
+    pub fn holes(&self, band: u8) -> Vec<u32> {
+        self.view(band).holes
+    }
+
+    /// Live pages and where they are, from the own end.
+    pub fn live(&self, band: u8) -> impl Iterator<Item = (u32, u32)> + '_ {
+        self.order(band).filter_map(move |page| match self.owner(band, page) {
+            Owner::Live(_, id) => Some((id, page)),
+            _ => None,
+        })
+    }
+
+    /// Where the page is.
+    #[must_use]
+    pub fn place(&self, band: u8, id: u32) -> Option<u32> {
+        self.live(band).find(|(other, _)| *other == id).map(|(_, page)| page)
+    }
+
+    /// Ids that can be handed out.
+    #[must_use]
+    pub fn free_ids(&self, band: u8) -> Vec<u32> {
+        if self.owner_band(band).is_some() {
+            return Vec::new();
+        }
+        let mut taken = vec![false; self.pages(band) as usize];
+        self.live(band).for_each(|(id, _)| taken[id as usize] = true);
+        if self.config.reuse == Reuse::Never {
+            self.spent.iter().filter(|(other, _)| *other == band).for_each(|(_, id)| taken[*id as usize] = true);
+        }
+        (self.first(band)..self.pages(band)).filter(|id| !taken[*id as usize]).collect()
+    }
+
+    /// Whether the byte lies between the band's end and its frontier.
+    fn claims(&self, band: u8, span: u32, byte: usize) -> bool {
+        let page = (byte as u64 / self.envelope(band)) as u32;
+        if self.grows_up(band) { page < self.first(band) + span } else { page >= self.pages(band) - span }
+    }
+
+    /// Bytes that no band has claimed.
+    #[must_use]
+    pub fn gap(&self) -> u64 {
+        let spans: Vec<u32> = self.bands().map(|band| self.span(band)).collect();
+        let claimed = |byte: usize| self.bands().any(|band| self.claims(band, spans[usize::from(band)], byte));
+        let free = (0..self.bytes.len()).filter(|byte| self.bytes[*byte] != Owner::Outside && !claimed(*byte));
+        free.count() as u64
+    }
+
+    /// The page that an allocation takes next.
+    fn next_page(&mut self, band: u8) -> Option<u32> {
+        let holes = self.holes(band);
+        if self.config.reuse == Reuse::AtOnce
+            && let Some(at) = self.recent.iter().rposition(|(other, page)| *other == band && holes.contains(page))
+        {
+            return Some(self.recent.remove(at).1);
+        }
+        if let Some(hole) = holes.first() {
+            return Some(*hole);
+        }
+        let page = self.order(band).nth(self.span(band) as usize)?;
+        let others: Vec<(u8, u32)> =
+            self.bands().filter(|other| *other != band).map(|other| (other, self.span(other))).collect();
+        let vacant = |byte: usize| {
+            self.bytes[byte] == Owner::Free && !others.iter().any(|(other, span)| self.claims(*other, *span, byte))
+        };
+        self.page_bytes(band, page).all(vacant).then_some(page)
+    }
+
+    fn place_one(&mut self, band: u8, id: Option<u32>) -> Option<u32> {
+        let page = self.next_page(band)?;
+        let id = match id {
+            Some(id) => id,
+            None => {
+                let free = self.free_ids(band);
+                let above = free.iter().find(|id| self.config.permuted && **id > page);
+                *above.or(free.first())?
+            }
+        };
+        self.own(band, page, Owner::Live(band, id));
+        if self.config.reuse == Reuse::Never {
+            self.spent.push((band, id));
+        }
+        Some(id)
+    }
+
+    /// Why `wanted` pages of each band do not fit: the first band for which the bytes do not suffice.
+    fn bytes_refusal(&self, wanted: &[u32]) -> Refusal {
+        let (mut sum, free) = (0, self.gap());
+        for (band, wanted) in self.bands().zip(wanted) {
+            let grow = wanted.saturating_sub(self.holes(band).len() as u32);
+            sum += u64::from(grow) * self.envelope(band);
+            if sum > free || grow > self.pages(band) - self.first(band) - self.span(band) {
+                break;
+            }
+        }
+        Refusal::Bytes { wanted: sum, free }
+    }
+
+    /// Whether the requests make sense, and enough ids are free; the pages of each band.
+    fn totals(&self, requests: &[Request]) -> Result<Vec<u32>, Refusal> {
+        let mut wanted = vec![0_u32; self.config.bands.len()];
+        for Request { band, pages } in requests {
+            let Some(sum) = wanted.get_mut(usize::from(band.0)) else { return Err(Refusal::NoSuchBand(*band)) };
+            *sum = sum.saturating_add(*pages);
+            let bound = *sum;
+            if self.owner_band(band.0).is_some_and(|owner| bound > wanted[usize::from(owner)]) {
+                return Err(Refusal::Unowned(*band));
+            }
+        }
+        for band in self.bands().filter(|band| self.owner_band(*band).is_none()) {
+            let (wanted, free) = (wanted[usize::from(band)], self.free_ids(band).len() as u32);
+            if wanted > free {
+                return Err(Refusal::Ids { band: BandId(band), wanted, free });
+            }
+        }
+        Ok(wanted)
+    }
+
+    /// Allocates all or nothing.
+    ///
+    /// # Errors
+    /// As the arena's.
+    pub fn allocate(&mut self, requests: &[Request]) -> Result<Vec<Vec<LogicalPage>>, Refusal> {
+        let wanted = self.totals(requests)?;
+        let before = self.clone();
+        let mut granted: Vec<Vec<LogicalPage>> = Vec::new();
+        for (nth, Request { band, pages }) in requests.iter().enumerate() {
+            // A band that binds takes the last ids of this call that have no page in it yet.
+            let unbound: Vec<u32> = match self.owner_band(band.0) {
+                None => Vec::new(),
+                Some(owner) => {
+                    let of_owner = (0..nth).filter(|at| requests[*at].band.0 == owner);
+                    let ids = of_owner.flat_map(|at| granted[at].iter().map(|id| id.0));
+                    ids.filter(|id| self.place(band.0, *id).is_none()).collect()
+                }
+            };
+            let mut ids = Vec::new();
+            for at in 0..*pages as usize {
+                let bound = self.owner_band(band.0).map(|_| unbound[unbound.len() - *pages as usize + at]);
+                match self.place_one(band.0, bound) {
+                    Some(id) => ids.push(LogicalPage(id)),
+                    None => {
+                        *self = before;
+                        return Err(self.bytes_refusal(&wanted));
+                    }
+                }
+            }
+            granted.push(ids);
+        }
+        Ok(granted)
+    }
+
+    fn check_live(&self, band: BandId, ids: &[LogicalPage]) -> Result<(), PageError> {
+        if usize::from(band.0) >= self.config.bands.len() {
+            return Err(PageError::NoSuchBand(band));
+        }
+        if let Some(dead) = ids.iter().find(|id| self.place(band.0, id.0).is_none()) {
+            return Err(PageError::NotLive(band, *dead));
+        }
+        let twice = ids.iter().filter(|id| ids.iter().filter(|other| other == id).count() > 1).min();
+        twice.map_or(Ok(()), |id| Err(PageError::Twice(band, *id)))
+    }
+
+    fn give_back(&mut self, band: u8, page: u32) {
+        if self.config.reuse == Reuse::Never {
+            self.own(band, page, Owner::Retired(band));
+        } else {
+            self.own(band, page, Owner::Free);
+            self.recent.push((band, page));
+        }
+    }
+
+    fn vacate(&mut self, band: u8, id: u32, after: Option<EventKey>) {
+        let Some(page) = self.place(band, id) else { return };
+        match after {
+            Some(event) => self.own(band, page, Owner::Pending(band, event.0)),
+            None => self.give_back(band, page),
+        }
+    }
+
+    /// Forgets the order in which pages became holes, for those that are none any more.
+    fn settle(&mut self) {
+        if self.config.reuse != Reuse::AtOnce {
+            return self.recent.clear();
+        }
+        for band in self.bands() {
+            let holes = self.holes(band);
+            self.recent.retain(|(other, page)| *other != band || holes.contains(page));
+        }
+    }
+
+    /// Gives pages back, and what is bound to their ids.
+    ///
+    /// # Errors
+    /// As the arena's.
+    pub fn free(&mut self, band: BandId, ids: &[LogicalPage], after: Option<EventKey>) -> Result<(), PageError> {
+        self.check_live(band, ids)?;
+        for id in ids {
+            for other in self.with_bound(band.0) {
+                self.vacate(other, id.0, after);
+            }
+        }
+        self.settle();
+        Ok(())
+    }
+
+    /// Releases bindings.
+    ///
+    /// # Errors
+    /// As the arena's.
+    pub fn tombstone(&mut self, band: BandId, ids: &[LogicalPage], after: Option<EventKey>) -> Result<(), PageError> {
+        self.check_live(band, ids)?;
+        if self.owner_band(band.0).is_none() {
+            return Err(PageError::OwnsIds(band));
+        }
+        ids.iter().for_each(|id| self.vacate(band.0, id.0, after));
+        self.settle();
+        Ok(())
+    }
+
+    /// Binds a page to each id.
+    ///
+    /// # Errors
+    /// As the arena's.
+    pub fn bind(&mut self, band: BandId, ids: &[LogicalPage]) -> Result<(), PageError> {
+        if usize::from(band.0) >= self.config.bands.len() {
+            return Err(PageError::NoSuchBand(band));
+        }
+        let Some(owner) = self.owner_band(band.0) else { return Err(PageError::OwnsIds(band)) };
+        self.check_live(BandId(owner), ids)?;
+        if let Some(bound) = ids.iter().find(|id| self.place(band.0, id.0).is_some()) {
+            return Err(PageError::AlreadyBound(band, *bound));
+        }
+        let before = self.clone();
+        for id in ids {
+            if self.place_one(band.0, Some(id.0)).is_none() {
+                *self = before;
+                let mut wanted = vec![0; self.config.bands.len()];
+                wanted[usize::from(band.0)] = ids.len() as u32;
+                return Err(PageError::Full(self.bytes_refusal(&wanted)));
+            }
+        }
+        Ok(())
+    }
+
+    /// Gives everything in the band back, pending pages too, and what is bound to its ids.
+    pub fn clear(&mut self, band: BandId) {
+        for other in self.with_bound(band.0) {
+            for page in self.order(other).take(self.span(other) as usize) {
+                let never = self.config.reuse == Reuse::Never;
+                self.own(other, page, if never { Owner::Retired(other) } else { Owner::Free });
+            }
+            self.recent.retain(|(at, _)| *at != other);
+        }
+    }
+
+    /// The pages that waited for the event can be reused.
+    pub fn event_completed(&mut self, event: EventKey) {
+        for band in self.bands() {
+            let fired = self.view(band).pending.into_iter().filter(|(_, other)| *other == event.0);
+            fired.for_each(|(page, _)| self.give_back(band, page));
+        }
+        self.settle();
+    }
+
+    fn movable_pages(&self, band: u8, movable: &dyn Fn(BandId, LogicalPage) -> bool) -> Vec<(u32, u32)> {
+        self.live(band).filter(|(id, _)| movable(BandId(band), LogicalPage(*id))).collect()
+    }
+
+    fn distance(&self, band: u8, page: u32) -> u32 {
+        if self.grows_up(band) { page - self.first(band) } else { self.pages(band) - 1 - page }
+    }
+
+    /// The move that the planner makes next, of those pages that it has not looked at yet.
+    fn next_move(&self, band: u8, left: &mut Vec<(u32, u32)>) -> Option<(u32, u32, u32)> {
+        while !left.is_empty() {
+            let slide = self.config.planner == Planner::Slide;
+            let (id, from) = left.remove(if slide { 0 } else { left.len() - 1 });
+            let hole = self.holes(band).first().copied()?;
+            if self.distance(band, hole) < self.distance(band, from) {
+                return Some((id, from, hole));
+            }
+            if !slide {
+                return None;
+            }
+        }
+        None
+    }
+
+    /// Plans to close the holes of every band, or of one.
+    #[must_use]
+    pub fn plan(&self, only: Option<BandId>, movable: &dyn Fn(BandId, LogicalPage) -> bool) -> Planned {
+        let mut planned = Planned { moves: Vec::new(), after: self.clone() };
+        for band in self.bands().filter(|band| only.is_none_or(|only| only.0 == *band)) {
+            let mut left = self.movable_pages(band, movable);
+            while let Some((id, from, to)) = planned.after.next_move(band, &mut left) {
+                planned.after.own(band, from, Owner::Free);
+                planned.after.own(band, to, Owner::Live(band, id));
+                let (from, to) = (PhysicalPage(from), PhysicalPage(to));
+                planned.moves.push(Move { band: BandId(band), id: LogicalPage(id), from, to });
+            }
+        }
+        planned
+    }
+
+    /// Makes a plan's moves; pages that were left wait for the event.
+    pub fn commit(&mut self, planned: &Planned, pend: Option<EventKey>) {
+        *self = planned.after.clone();
+        for step in &planned.moves {
+            let (band, page) = (step.band.0, step.from.0);
+            if let Some(event) = pend
+                && self.owner(band, page) == Owner::Free
+            {
+                self.own(band, page, Owner::Pending(band, event.0));
+            }
+        }
+        self.settle();
+    }
+
+    /// The most pages of the band, and of it alone, that can be placed as things are.
+    #[must_use]
+    pub fn available(&self, band: u8) -> u32 {
+        let mut filled = self.clone();
+        let mut ids = match self.owner_band(band) {
+            None => self.free_ids(band).len() as u32,
+            Some(_) => u32::MAX,
+        };
+        let mut pages = 0;
+        // Which id goes where does not matter: one that no page has.
+        while ids > 0 && filled.place_one(band, Some(u32::MAX)).is_some() {
+            ids -= 1;
+            pages += 1;
+        }
+        pages
+    }
+}
