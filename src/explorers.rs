@@ -7,6 +7,7 @@ use clap::{Subcommand, ValueEnum};
 use leasecheck_reports::json;
 use leasecheck_reports::model::FileError;
 use leasecheck_sim::explore::Options;
+use leasecheck_sim::hunt::ablation::RUNS;
 use leasecheck_sim::litmus::LitmusFile;
 use leasecheck_sim::program::Program;
 use leasecheck_sim::world::StartError;
@@ -94,11 +95,17 @@ pub enum Command {
         #[arg(long, value_enum, default_value_t = Format::Text)]
         format: Format,
     },
-    /// Take every rule and every assumption from the design, one at a time, and show which case notices.
+    /// Take every rule and every assumption from the design, one at a time, and show how the hunt notices.
     Ablate {
-        /// Folder of the corpus.
-        #[arg(long, value_name = "DIR", default_value = "tests/litmus")]
-        corpus: PathBuf,
+        /// Ask the cases of this folder instead of the hunt: one must turn red.
+        #[arg(long, value_name = "DIR", conflicts_with_all = ["runs", "timings"])]
+        corpus: Option<PathBuf>,
+        /// Runs within which each part must be caught.
+        #[arg(long, value_name = "N", default_value_t = RUNS, value_parser = clap::value_parser!(u64).range(1..=1_000_000_000))]
+        runs: u64,
+        /// Show seconds, which differ from run to run, also where the output is no terminal.
+        #[arg(long)]
+        timings: bool,
         #[command(flatten)]
         limits: Limits,
         /// How results are written to the standard output.
@@ -128,7 +135,8 @@ pub fn run(command: Command) -> u8 {
             estimate::run(&file, case.as_deref(), (walks, seed), jobs, format)
         }
         Command::Compare { a, b, corpus, limits, format } => compare::run(&a, &b, &corpus, limits, format),
-        Command::Ablate { corpus, limits, format } => ablate::run(&corpus, limits, format),
+        Command::Ablate { corpus: Some(corpus), limits, format, .. } => ablate::run(&corpus, limits, format),
+        Command::Ablate { corpus: None, runs, timings, limits, format } => ablate::hunt(runs, timings, limits, format),
     }
 }
 

@@ -3,11 +3,12 @@
 //! The corpus must stand as claimed, with the state counts that are written down as golden values (they are the same
 //! on every machine, so a change means that the world or a case has changed). Every rule must be needed: switching it
 //! off turns at least one case that claims `unreachable` red. Every gate file must answer as it says, and every model
-//! of the thread-safe shell must hold.
+//! of the thread-safe shell must hold. A hunt with fixed seeds finds nothing in the design, notices every part that is
+//! missing from it, and shows every mark that it can.
 
 use crate::check::{Settled, code, settle, workers, write};
 use crate::progress::{Progress, now};
-use crate::{FAILED, Limits, OK, Verdicts, WRONG, config, corpus, models, print};
+use crate::{FAILED, Limits, OK, Verdicts, WRONG, campaign, config, corpus, models, print};
 use leasecheck_core::Rule;
 use leasecheck_reports::html::gate::{More, checked, marks};
 use leasecheck_reports::model::Report;
@@ -102,7 +103,7 @@ fn page(settled: &Settled, golden: &str, checks: &[Check]) -> Result<String, Str
         let golden = golden.get(&(case.claim.as_str(), case.case.as_str())).copied();
         More { states: case.states, golden, ms: milliseconds(*seconds) }
     });
-    let known = ["rule ", "model ", "gate file "];
+    let known = ["rule ", "model ", "gate file ", "hunt without ", "mark "];
     let others: Vec<Check> =
         checks.iter().filter(|(name, _)| !known.iter().any(|known| name.starts_with(known))).cloned().collect();
     let sections = vec![
@@ -110,6 +111,8 @@ fn page(settled: &Settled, golden: &str, checks: &[Check]) -> Result<String, Str
         checked("Ablation: every rule switched off must be noticed", "rule ", checks),
         checked("Models of the thread-safe shell", "model ", checks),
         checked("Configuration gates", "gate file ", checks),
+        checked("The hunt notices every part that is missing", "hunt without ", checks),
+        checked("The hunt shows every mark that it can", "mark ", checks),
         marks(&settled.report),
     ];
     html::gate::render(&settled.report, more.collect(), sections)
@@ -213,6 +216,8 @@ pub fn run(folders: &Folders, update: bool, limits: Limits, format: Verdicts) ->
     checks.extend(configurations(&folders.config));
     let (rows, models) = modelled(limits, &progress);
     checks.extend(rows);
+    let (rows, hunted) = campaign::settle(&progress);
+    checks.extend(rows);
     progress.end();
     if let Some(folder) = &folders.report
         && let Err(message) = write_reports(folder, &written, &settled, &checks)
@@ -221,7 +226,7 @@ pub fn run(folders: &Folders, update: bool, limits: Limits, format: Verdicts) ->
         return WRONG;
     }
     if format == Verdicts::Text {
-        print(&summary(&settled, &models, &checks, started.elapsed().as_secs_f64()));
+        print(&summary(&settled, (&models, &hunted), &checks, started.elapsed().as_secs_f64()));
     } else {
         write(&settled, &checks, format);
     }
@@ -234,11 +239,13 @@ pub fn run(folders: &Folders, update: bool, limits: Limits, format: Verdicts) ->
     }
 }
 
-fn summary(settled: &Settled, models: &models::Modelled, checks: &[Check], seconds: f64) -> String {
+fn summary(settled: &Settled, (models, hunted): (&models::Modelled, &str), checks: &[Check], seconds: f64) -> String {
     let mut out = table::render(&settled.report, &settled.seconds);
     out.push_str("\n\n");
     out.push_str(&models.table());
     out.push_str(&models.report.failures(false));
+    out.push('\n');
+    out.push_str(hunted);
     out.push('\n');
     for case in settled.report.cases.iter().filter(|case| case.standing != "as claimed") {
         out.push_str(&leasecheck_reports::text::case(case));
@@ -262,12 +269,14 @@ fn summary(settled: &Settled, models: &models::Modelled, checks: &[Check], secon
     };
     let _ = writeln!(
         out,
-        "{}: {claimed} of {} cases as claimed ({states} states), {} rules needed, {} models, {} gate files, {} of {} checks in all, {} files wrong; {seconds:.1} s",
+        "{}: {claimed} of {} cases as claimed ({states} states), {} rules needed, {} models, {} gate files, {} parts missed by the hunt, {} marks, {} of {} checks in all, {} files wrong; {seconds:.1} s",
         if good { "gate passed" } else { "gate FAILED" },
         cases.len(),
         of("rule "),
         of("model "),
         of("gate file "),
+        of("hunt without "),
+        of("mark "),
         held,
         checks.len(),
         settled.report.errors.len(),

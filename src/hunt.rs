@@ -12,8 +12,8 @@ use leasecheck_sim::assumptions::Assumption;
 use leasecheck_sim::explore::{self, Token};
 use leasecheck_sim::hunt::schedulers::Choice;
 use leasecheck_sim::hunt::{
-    Budget, Canary, Case, Effort, Finds, Identity, RunToken, Runner, SCHEDULES, Settings, Tally, VERSION, campaign,
-    canary, gaps, prepare, program_text, run_seed, write_up,
+    Blame, Budget, Canary, Case, Effort, Finds, Identity, RunToken, Runner, SCHEDULES, Settings, Tally, VERSION,
+    campaign, canary, gaps, prepare, program_text, run_seed, write_up,
 };
 use leasecheck_sim::invariants::Code;
 use leasecheck_sim::litmus::nearest;
@@ -28,7 +28,7 @@ use std::time::Duration;
 /// Runs of a campaign that is given neither an end nor a time.
 const DEFAULT_RUNS: u64 = 100_000;
 /// Seeds between two saves.
-const SAVE_EVERY: u64 = 64 * SCHEDULES;
+const SAVE_EVERY: u64 = 512 * SCHEDULES;
 /// Version of the folder's files.
 const FOLDER: u32 = 1;
 
@@ -376,7 +376,7 @@ fn take_in(settings: &Settings, finds: &Finds, effort: Effort, lines: &mut Vec<C
             continue;
         }
         progress.say(&format!("shrinking {} of seed {}", id.code.name(), found.seed));
-        lines.extend(write_up(settings, id, found, effort));
+        lines.extend(write_up(settings, id, found, Blame::Everything, effort));
     }
     lines.sort_by(|one, other| (&one.invariant, &one.pair).cmp(&(&other.invariant, &other.pair)));
 }
@@ -503,11 +503,14 @@ fn merged(folders: &[PathBuf], out: Option<&Path>) -> Result<u8, String> {
                 )));
             }
             Some(first) => {
+                // The shards of one campaign have one canary.
+                if first.from != record.from {
+                    first.canary.0 += record.canary.0;
+                    first.canary.1 += record.canary.1;
+                }
                 first.from = first.from.min(record.from);
                 first.to = first.to.max(record.to);
                 first.next = first.next.min(record.next);
-                first.canary.0 += record.canary.0;
-                first.canary.1 += record.canary.1;
             }
         }
         for case in cases {

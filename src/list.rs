@@ -4,6 +4,7 @@ use crate::{OK, print};
 use clap::ValueEnum;
 use leasecheck_core::Rule;
 use leasecheck_sim::assumptions::Assumption;
+use leasecheck_sim::hunt::unreached;
 use leasecheck_sim::invariants::Code;
 use leasecheck_sim::litmus::steps::STEPS;
 use leasecheck_sim::litmus::usage;
@@ -67,7 +68,8 @@ pub fn run(what: What) -> u8 {
         },
         What::Marks => {
             for mark in Mark::ALL {
-                let _ = writeln!(out, "{}\n    {}", mark.name(), mark.doc());
+                let never = unreached(*mark).map_or(String::new(), |why| format!(" (No hunt reaches it: {why}.)"));
+                let _ = writeln!(out, "{}\n    {}{never}", mark.name(), mark.doc());
             }
         }
     }

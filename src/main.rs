@@ -1,6 +1,7 @@
 //! leasecheck: settles claims about page allocators that move live pages.
 
 mod ablate;
+mod campaign;
 mod check;
 mod compare;
 mod config;

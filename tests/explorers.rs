@@ -29,7 +29,7 @@ fn neither_the_run_nor_the_number_of_workers_changes_a_byte() {
         &["needed", HOLDS],
         &["estimate", HOLDS, "--format", "json"],
         &["compare", "design", "planner=slide"],
-        &["ablate"],
+        &["ablate", "--corpus", "tests/litmus/seed"],
     ];
     for command in commands {
         let runs = ["1", "2", "2"].map(|jobs| leasecheck(&[command, &["--jobs", jobs][..]].concat()));
@@ -101,7 +101,7 @@ fn a_rule_that_is_switched_off_breaks_what_it_is_for_and_back_on_fixes_it() {
 
 #[test]
 fn every_rule_and_every_assumption_is_noticed() {
-    let (code, report) = json(&["ablate"]);
+    let (code, report) = json(&["ablate", "--corpus", "tests/litmus"]);
     let parts = report["parts"].as_array().expect("parts");
     let blind: Vec<_> = parts.iter().filter(|part| part["fate"] != "noticed").collect();
     assert!(blind.is_empty(), "{blind:?}");

@@ -1,4 +1,4 @@
-//! Whether each part of the design is noticed when it is missing: the report of `leasecheck ablate`.
+//! Whether a corpus notices each part of the design when it is missing: the report of `leasecheck ablate --corpus`.
 
 use crate::model::{FileError, VERSION};
 use comfy_table::{Cell, CellAlignment, ContentArrangement, Table, presets};

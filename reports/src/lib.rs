@@ -6,6 +6,7 @@ pub mod compare;
 pub mod estimate;
 pub mod github;
 pub mod html;
+pub mod hunted;
 pub mod json;
 pub mod junit;
 pub mod lanes;

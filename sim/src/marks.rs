@@ -92,12 +92,16 @@ marks! {
     PendingReturned = "pending-returned";
     /// A page was freed while queued work could still touch it.
     FreedInFlight = "freed-in-flight";
+    /// Queued work read a page after it had been freed.
+    ReadAfterFree = "read-after-free";
     /// A page of an id that had been freed before was handed out again.
     Reused = "reused";
     /// A sliding-window page was bound.
     Bound = "bound";
     /// A sliding-window page was tombstoned.
     Tombstoned = "tombstoned";
+    /// A window slid while queued work could still touch what it released.
+    SlidInFlight = "slid-in-flight";
     /// All sliding-window pages of a window were tombstoned.
     AllTombstoned = "all-tombstoned";
     /// A selection gave at least one page.
@@ -116,6 +120,8 @@ marks! {
     Transferred = "transferred";
     /// A transfer was refused because its ends do not match.
     TransferRefused = "transfer-refused";
+    /// A transfer failed half-way, and said so.
+    CopyFailed = "copy-failed";
     /// A transfer left the sink out.
     SinkLeftOut = "sink-left-out";
     /// A transfer overtook another on its stream.
@@ -184,6 +190,8 @@ marks! {
     ReadBeyondValid = "read-beyond-valid";
     /// A timed lease was renewed.
     LeaseRenewed = "lease-renewed";
+    /// A gate was closed or opened between a thread's capacity question and its allocation.
+    GateFlipped = "gate-flipped";
     /// Every thread ended and every queue ran empty.
     Finished = "finished";
 }

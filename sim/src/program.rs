@@ -453,6 +453,8 @@ pub enum Op {
         to: Vec<Operand>,
         after: Option<u8>,
         only: Option<u8>,
+        /// Whether it reports that it moved fewer pages than it was given.
+        fails: bool,
     },
     Key {
         key: u8,

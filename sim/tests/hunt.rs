@@ -9,7 +9,7 @@
 use leasecheck_core::Rule;
 use leasecheck_sim::explore::{Options, check};
 use leasecheck_sim::hunt::{
-    Budget, Effort, Finds, RunToken, Runner, SCHEDULES, Settings, campaign, canary, gaps, prepare, program_text,
+    Blame, Budget, Effort, Finds, RunToken, Runner, SCHEDULES, Settings, campaign, canary, gaps, prepare, program_text,
     run_seed, write_up,
 };
 use leasecheck_sim::litmus::{Source, load};
@@ -47,7 +47,7 @@ fn a_token_names_the_run() {
     let token = RunToken { settings: without(Rule::JointBytes), seed: 77 };
     assert_eq!(token.to_string().parse(), Ok(token));
     assert!("h0.mixed:3".parse::<RunToken>().is_err());
-    assert!("h1.mixed,no-such-rule:3".parse::<RunToken>().is_err());
+    assert!("h2.mixed,no-such-rule:3".parse::<RunToken>().is_err());
 }
 
 #[test]
@@ -81,7 +81,8 @@ fn a_find_is_a_litmus_file_that_check_confirms() {
     let settings = without(Rule::FreesAreChecked);
     let found = campaign(&settings, 0..100_000, &Budget { stop_at_first: true, ..Budget::default() });
     let (identity, first) = found.finds.iter().next().expect("a free that comes twice is noticed");
-    let case = write_up(&settings, identity, first, Effort::default()).expect("the run can be taken again");
+    let case =
+        write_up(&settings, identity, first, Blame::Everything, Effort::default()).expect("the run can be taken again");
     assert!(case.shrunk && case.confirmed && case.steps.1 <= 12, "{case:#?}");
     let source = Source { path: case.name.clone(), text: case.litmus.clone() };
     let file = load(&source).unwrap_or_else(|error| panic!("{}", error.render(&source)));
@@ -95,8 +96,9 @@ fn a_find_is_a_litmus_file_that_check_confirms() {
     let outcome = check(&file.cases[0], &options).expect("it starts");
     let Verdict::Reachable(counterexample) = outcome.verdict else { panic!("{:?}", outcome.verdict) };
     assert_eq!(counterexample.violation.code, identity.code);
-    let again = write_up(&settings, identity, first, Effort::default());
+    let again = write_up(&settings, identity, first, Blame::Everything, Effort::default());
     assert_eq!(again, Some(case), "shrinking is the same every time");
-    let hurried = write_up(&settings, identity, first, Effort { candidates: 3 }).expect("a budget is no failure");
+    let hurried = write_up(&settings, identity, first, Blame::Everything, Effort { candidates: 3 })
+        .expect("a budget is no failure");
     assert!(!hurried.shrunk, "a budget that ended says so");
 }

@@ -45,7 +45,7 @@ fn millis() -> u64 {
 }
 
 /// Thousands of states a second, and the states.
-fn rate(repeats: u64, mut run: impl FnMut() -> u64) -> (u64, u64) {
+pub fn rate(repeats: u64, mut run: impl FnMut() -> u64) -> (u64, u64) {
     let start = millis();
     let mut states = 0;
     for _ in 0..repeats {

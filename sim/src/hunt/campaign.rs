@@ -15,7 +15,7 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 
 /// Programs that one worker takes at a time.
-const CHUNK: u64 = 8;
+const CHUNK: u64 = 16;
 
 /// When a campaign ends before its last seed, and who is told how far it is.
 #[derive(Clone, Copy, Default)]
@@ -28,7 +28,7 @@ pub struct Budget<'a> {
     pub progress: Option<&'a dyn Fn(&Finds)>,
     /// Only this shard of the seeds: its number, from 0, and how many there are.
     pub shard: Option<(u64, u64)>,
-    /// Programs of a batch; more mean less waiting for the slowest worker. 64 if 0.
+    /// Programs of a batch; more mean less waiting for the slowest worker. 256 if 0.
     pub batch: u64,
 }
 
@@ -155,7 +155,7 @@ fn program_runs(settings: &Settings, program: u64, seeds: &Range<u64>, runner: &
 #[must_use]
 pub fn campaign(settings: &Settings, seeds: Range<u64>, budget: &Budget<'_>) -> Finds {
     let mut all = Finds { tally: Tally::new(), ..Finds::default() };
-    let batch = if budget.batch == 0 { 64 } else { budget.batch };
+    let batch = if budget.batch == 0 { 256 } else { budget.batch };
     let programs = seeds.start / SCHEDULES..seeds.end.div_ceil(SCHEDULES);
     let mut at = if seeds.is_empty() { programs.end } else { programs.start };
     while at < programs.end {
@@ -210,7 +210,7 @@ impl Canary {
 pub fn canary(seed: u64) -> Canary {
     let settings = Settings { canary: true, ..Settings::default() };
     // Enough programs that some of the few with the broken unit are among them, whatever the first seed.
-    let runs = 32_768;
+    let runs = 8_192;
     let start = seed.min(u64::MAX - runs);
     let finds = campaign(&settings, start..start + runs, &Budget::default());
     Canary { runs: finds.tally.runs, failures: finds.tally.failures }

@@ -3,13 +3,15 @@
 use super::campaign::Found;
 use super::draft::{Claim, Draft};
 use super::identity::Identity;
+use super::run::{Ready, Runner};
 use super::settings::{RunToken, Settings};
-use super::shrink::{Effort, Shrunk, shrink};
+use super::shrink::{Effort, Shrunk, clean, shrink};
 use crate::explore::{Options, Token, check};
 use crate::invariants::Code;
 use crate::litmus::{Source, load};
 use crate::marks::Mark;
 use crate::verdict::Verdict;
+use crate::world::Step;
 use serde::{Deserialize, Serialize};
 use std::sync::atomic::AtomicU64;
 
@@ -75,14 +77,46 @@ pub(super) fn confirm(draft: &Draft, claim: &Claim<'_>, code: Code) -> Option<Ve
     }
 }
 
+/// What a failure must be due to: the program is clean when that is given back.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Blame {
+    /// The rules that are off and the assumptions that the campaign has dropped, all together.
+    Everything,
+    /// The assumptions that the campaign has dropped, beside rules that stay off.
+    Assumptions,
+}
+
+impl Blame {
+    /// The program with what is blamed given back; nothing if there is nothing to give back.
+    pub(crate) fn given_back(self, draft: &Draft, settings: &Settings) -> Option<Draft> {
+        let rules = self == Blame::Everything && !settings.rules_off.is_empty();
+        if !rules && settings.assume_off.is_empty() {
+            return None;
+        }
+        let mut back = draft.clone();
+        if rules {
+            back.rules_off.clear();
+        }
+        // What else is dropped belongs to the program.
+        back.assume_off.retain(|assumption| !settings.assume_off.contains(assumption));
+        Some(back)
+    }
+}
+
+/// Whether a failing run is clean when what is blamed is given back.
+pub(crate) fn blamed(draft: &Draft, settings: &Settings, blame: Blame, schedule: &[Step]) -> bool {
+    let Some(back) = blame.given_back(draft, settings) else { return true };
+    let Some(ready) = back.compile().ok().and_then(|program| Ready::new(program).ok()) else { return false };
+    clean(&mut Runner::default(), &ready, schedule)
+}
+
 /// Shrinks a failure and writes it up. `None` if the run cannot be taken again, which nothing should cause.
 #[must_use]
-pub fn write_up(settings: &Settings, identity: &Identity, found: &Found, effort: Effort) -> Option<Case> {
+pub fn write_up(settings: &Settings, identity: &Identity, found: &Found, blame: Blame, effort: Effort) -> Option<Case> {
     let draft = super::draft(settings, found.seed);
     let program = draft.compile().ok()?;
-    let blamed = !settings.rules_off.is_empty() || !settings.assume_off.is_empty();
     let run = (identity, found.violation.clone(), found.schedule.clone());
-    let shrunk = shrink((draft, program), run, (blamed, settings.assume_off.len()), effort);
+    let shrunk = shrink((draft, program), run, (settings, blame), effort);
     Some(case(settings, identity, found, &shrunk))
 }
 

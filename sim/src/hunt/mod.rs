@@ -16,6 +16,7 @@
 //! What this does not do: it proves nothing. A hunt without finds says how much was tried; [`crate::explore`] settles
 //! a case for good.
 
+pub mod ablation;
 pub mod bytes;
 mod campaign;
 mod draft;
@@ -32,9 +33,9 @@ mod units;
 mod workload;
 
 pub use campaign::{Budget, Canary, Finds, Found, Tally, campaign, canary, shard};
-pub use find::{Case, write_up};
+pub use find::{Blame, Case, write_up};
 pub use identity::Identity;
-pub use reach::{UNREACHED, gaps};
+pub use reach::{UNREACHED, beyond, gaps, unreached};
 pub use run::{End, Ready, Runner};
 pub use settings::{RunToken, Settings, VERSION};
 pub use shrink::{Effort, Shrunk};
@@ -44,7 +45,7 @@ use draws::Draws;
 use schedulers::{Choice, DelayBounded, Pct, Uniform};
 
 /// Consecutive seeds that share a program, each with a schedule of its own.
-pub const SCHEDULES: u64 = 64;
+pub const SCHEDULES: u64 = 16;
 
 /// Purpose of the draws that make a schedule.
 const SCHEDULE: u64 = 2;

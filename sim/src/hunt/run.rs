@@ -136,7 +136,8 @@ impl Runner {
                 let message = format!("after {taken} steps, {unfair} of them unfair, the run has not ended");
                 break Some(Violation::new(Code::Starvation, message));
             }
-            let chosen = if enabled.len() == 1 {
+            let chosen = if let [only] = enabled {
+                scheduler.forced(*only);
                 0
             } else if taken < unfair {
                 scheduler.pick(enabled, taken)

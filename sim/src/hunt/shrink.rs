@@ -8,20 +8,25 @@
 
 use super::draft::{Draft, Stmt};
 use super::draws::Draws;
+use super::find::Blame;
 use super::identity::{self, Identity};
 use super::run::{Ready, Runner};
 use super::schedulers::{Follow, Pct, Scheduler, Uniform};
+use super::settings::Settings;
 use crate::explore::replay;
 use crate::invariants::Violation;
 use crate::program::Program;
 use crate::world::Step;
+use std::collections::BTreeSet;
 
 /// Purpose of the draws that look for a failing schedule of a candidate.
 const SEARCH: u64 = 3;
 /// Schedules that are tried for one candidate, besides the one that failed before.
 const SCHEDULES: u64 = 32;
+/// Steps of a program of which all pairs are tried.
+const SMALL: usize = 24;
 /// Schedules in which a candidate must be clean with everything on.
-const CLEAN: u64 = 48;
+const CLEAN: u64 = 128;
 
 /// How much a shrink may try.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -61,11 +66,12 @@ fn switches(schedule: &[Step]) -> usize {
 
 struct Shrinker<'a> {
     identity: &'a Identity,
-    /// What the campaign switched off, which a candidate must fail because of.
-    blamed: bool,
-    swarm_assumptions: usize,
+    /// What a candidate must fail because of.
+    blame: (&'a Settings, Blame),
     /// Whether the run as found had marks.
     marked: bool,
+    /// The best failing run: who took which step, by name, so that it can be followed in a program that has lost some.
+    trace: Vec<(String, String, u8)>,
     best: Shrunk,
     runner: Runner,
     left: usize,
@@ -87,11 +93,13 @@ impl Shrinker<'_> {
 
     /// A run of the candidate that fails in the same way.
     fn fails(&mut self, ready: &Ready) -> Option<(Violation, Vec<Step>)> {
-        let before = std::mem::take(&mut self.best.schedule);
-        let followed = self.run(ready, &mut Follow::new(&before));
-        self.best.schedule = before;
-        if self.same(ready, &followed) {
-            return followed;
+        // Steps that were dropped are left out first; then all are kept, for steps that were only made simpler.
+        for all in [false, true] {
+            let before = translated(&self.trace, &ready.program, all);
+            let followed = self.run(ready, &mut Follow::new(&before));
+            if self.same(ready, &followed) {
+                return followed;
+            }
         }
         for nth in 0..SCHEDULES {
             let mut draws = Draws::new(nth, SEARCH);
@@ -108,22 +116,6 @@ impl Shrinker<'_> {
         None
     }
 
-    /// Whether the candidate is clean once everything is on.
-    fn clean_with_all_on(&mut self, candidate: &Draft, failing: &[Step]) -> bool {
-        let mut on = candidate.clone();
-        on.rules_off.clear();
-        on.assume_off.truncate(0);
-        on.assume_off.extend(candidate.assume_off.iter().skip(self.swarm_assumptions));
-        let Some(ready) = on.compile().ok().and_then(|program| Ready::new(program).ok()) else { return false };
-        if self.runner.run(&ready, true, &mut Follow::new(failing)).violation.is_some() {
-            return false;
-        }
-        (0..CLEAN).all(|nth| {
-            let draws = Draws::new(nth, SEARCH);
-            self.runner.run(&ready, false, &mut Uniform::new(draws)).violation.is_none()
-        })
-    }
-
     /// Tries one candidate, and keeps it if it fails in the same way.
     fn attempt(&mut self, candidate: Draft) -> bool {
         if self.left == 0 {
@@ -134,11 +126,16 @@ impl Shrinker<'_> {
         let Ok(program) = candidate.compile() else { return false };
         let Ok(ready) = Ready::new(program) else { return false };
         let Some((violation, schedule)) = self.fails(&ready) else { return false };
-        if self.blamed && !self.clean_with_all_on(&candidate, &schedule) {
-            return false;
+        let (settings, blame) = self.blame;
+        if let Some(back) = blame.given_back(&candidate, settings) {
+            let Some(ready) = back.compile().ok().and_then(|program| Ready::new(program).ok()) else { return false };
+            if !clean(&mut self.runner, &ready, &schedule) {
+                return false;
+            }
         }
         self.best.steps.1 = candidate.steps();
         self.best.draft = candidate;
+        self.trace = trace(&ready.program, &schedule);
         self.best.program = ready.program;
         self.best.violation = violation;
         self.best.schedule = schedule;
@@ -184,6 +181,52 @@ impl Shrinker<'_> {
             let mut candidate = self.best.draft.clone();
             candidate.threads.remove(at);
             any |= self.attempt(candidate);
+        }
+        any
+    }
+
+    /// Drops everything that is said about one name: pages, an event, a flag, a stream.
+    fn drop_names(&mut self) -> bool {
+        let mut any = false;
+        for name in names(&self.best.draft) {
+            let mut candidate = self.best.draft.clone();
+            forget(&mut candidate, &name);
+            tidy(&mut candidate);
+            any |= candidate != self.best.draft && self.attempt(candidate);
+        }
+        any
+    }
+
+    /// Drops two steps at once, in a program that is small already: what one takes and the other gives back.
+    fn drop_pairs(&mut self) -> bool {
+        let places = |draft: &Draft| -> Vec<(Vec<usize>, usize)> {
+            let lists = Shrinker::lists(draft).into_iter();
+            lists
+                .flat_map(|path| {
+                    let count = Shrinker::list(&mut draft.clone(), &path).map_or(0, |steps| steps.len());
+                    (0..count).map(move |at| (path.clone(), at))
+                })
+                .collect()
+        };
+        let mut any = false;
+        let mut all = places(&self.best.draft);
+        let mut at = (0, 1);
+        while all.len() <= SMALL && at.0 + 1 < all.len() && self.left > 0 {
+            let mut candidate = self.best.draft.clone();
+            // The later one first, so that the place of the earlier one stays.
+            for (path, nth) in [&all[at.1], &all[at.0]] {
+                if let Some(steps) = Shrinker::list(&mut candidate, path).filter(|steps| *nth < steps.len()) {
+                    steps.remove(*nth);
+                }
+            }
+            tidy(&mut candidate);
+            if self.attempt(candidate) {
+                any = true;
+                all = places(&self.best.draft);
+                at = (0, 1);
+            } else {
+                at = if at.1 + 1 < all.len() { (at.0, at.1 + 1) } else { (at.0 + 1, at.0 + 2) };
+            }
         }
         any
     }
@@ -243,10 +286,12 @@ impl Shrinker<'_> {
     /// Makes the arenas simpler and smaller.
     fn layout(&mut self) -> bool {
         let mut any = false;
-        let simpler: [fn(&mut Draft); 3] =
-            [|draft| draft.permuted = false, |draft| draft.reuse = None, |draft| draft.assume_off.clear()];
-        for simplify in simpler {
-            any |= self.change(simplify);
+        any |= self.change(|draft| draft.permuted = false);
+        any |= self.change(|draft| draft.reuse = None);
+        for at in (0..self.best.draft.assume_off.len()).rev() {
+            any |= self.change(|draft| {
+                draft.assume_off.remove(at);
+            });
         }
         for at in (0..self.best.draft.arenas.len()).rev() {
             any |= self.change(|draft| {
@@ -278,22 +323,24 @@ impl Shrinker<'_> {
         candidate != self.best.draft && self.attempt(candidate)
     }
 
-    /// Lowers the numbers of pages in allocations.
-    fn sizes(&mut self) -> bool {
+    /// Makes single steps simpler: fewer pages, fewer names in a list, nothing that may be left out.
+    fn simpler(&mut self) -> bool {
         let mut any = false;
         for path in Shrinker::lists(&self.best.draft) {
             let count = Shrinker::list(&mut self.best.draft.clone(), &path).map_or(0, |steps| steps.len());
             for at in 0..count {
-                let mut candidate = self.best.draft.clone();
-                let Some(stmt) = Shrinker::list(&mut candidate, &path).and_then(|steps| steps.get_mut(at)) else {
-                    break;
-                };
-                if !stmt.text.contains("alloc") {
-                    continue;
-                }
-                stmt.text = lowered(&stmt.text);
-                if candidate != self.best.draft {
-                    any |= self.attempt(candidate);
+                let text = Shrinker::list(&mut self.best.draft.clone(), &path)
+                    .and_then(|steps| steps.get(at))
+                    .map_or(String::new(), |stmt| stmt.text.clone());
+                for simpler in variants(&text) {
+                    let mut candidate = self.best.draft.clone();
+                    if let Some(stmt) = Shrinker::list(&mut candidate, &path).and_then(|steps| steps.get_mut(at)) {
+                        stmt.text = simpler;
+                    }
+                    if self.attempt(candidate) {
+                        any = true;
+                        break;
+                    }
                 }
             }
         }
@@ -328,6 +375,71 @@ impl Shrinker<'_> {
     }
 }
 
+/// Who takes which step in a run.
+fn trace(program: &Program, schedule: &[Step]) -> Vec<(String, String, u8)> {
+    let Ok(run) = replay::run(program, schedule) else { return Vec::new() };
+    let name = |step: &Step| program.agents[usize::from(step.agent)].name.clone();
+    run.rows.into_iter().map(|row| (name(&row.step), row.text, row.step.choice)).collect()
+}
+
+/// A run of another program as a schedule of this one: without the agents, and unless `all` are kept the steps, that
+/// this one does not have.
+fn translated(trace: &[(String, String, u8)], program: &Program, all: bool) -> Vec<Step> {
+    let known: BTreeSet<&str> = program.code.iter().map(|instr| instr.text.as_str()).collect();
+    // What the world does for a step has a text of its own.
+    let derived = |text: &str| ["moves of ", "bytes of ", "wait "].iter().any(|word| text.starts_with(word));
+    let steps = trace.iter().filter(|(_, text, _)| all || known.contains(text.as_str()) || derived(text));
+    let step = |(name, _, choice): &(String, String, u8)| {
+        let agent = program.agents.iter().position(|agent| agent.name == *name)?;
+        Some(Step { agent: agent as u8, choice: *choice })
+    };
+    steps.filter_map(step).collect()
+}
+
+/// Whether a program is clean under the schedule that made a variant of it fail, and under some others.
+pub(crate) fn clean(runner: &mut Runner, ready: &Ready, failing: &[Step]) -> bool {
+    if runner.run(ready, true, &mut Follow::new(failing)).violation.is_some() {
+        return false;
+    }
+    (0..CLEAN).all(|nth| {
+        let mut draws = Draws::new(nth, SEARCH);
+        // Priorities, too: they let an agent be late that uniform choices never make late.
+        let end = if nth % 2 == 0 {
+            runner.run(ready, false, &mut Uniform::new(draws))
+        } else {
+            let changes = draws.between(1, 4);
+            runner.run(ready, false, &mut Pct::new(draws, changes, ready.program.code.len()))
+        };
+        end.violation.is_none()
+    })
+}
+
+/// Simpler versions of a step.
+fn variants(text: &str) -> Vec<String> {
+    let mut all = Vec::new();
+    if text.contains("alloc") {
+        all.push(lowered(text));
+    }
+    let words: Vec<&str> = text.split(' ').collect();
+    // A list without one of its names.
+    for at in 0..words.len().saturating_sub(1) {
+        if let Some(name) = words[at].strip_suffix(',') {
+            let without = [&words[..at], &words[at + 1..]].concat();
+            let mut last = [&words[..=at], &words[at + 2..]].concat();
+            // The name behind the comma may have a comma of its own.
+            if !words[at + 1].ends_with(',') {
+                last[at] = name;
+            }
+            all.extend([without.join(" "), last.join(" ")]);
+        }
+    }
+    if let [rest @ .., "on" | "after" | "at" | "ttl" | "fails" | "only", _] = words.as_slice() {
+        all.push(rest.join(" "));
+    }
+    all.retain(|other| other != text);
+    all
+}
+
 /// The text with its last number above 1 lowered by one.
 fn lowered(text: &str) -> String {
     let mut words: Vec<String> = text.split(' ').map(str::to_owned).collect();
@@ -337,6 +449,43 @@ fn lowered(text: &str) -> String {
         *word = format!("{}{comma}", number - 1);
     }
     words.join(" ")
+}
+
+/// The words of a step.
+fn words(text: &str) -> impl Iterator<Item = &str> {
+    text.split(|c: char| !c.is_ascii_alphanumeric()).filter(|word| !word.is_empty())
+}
+
+/// The lists of a draft's steps.
+fn programs(draft: &mut Draft) -> impl Iterator<Item = &mut Vec<Stmt>> {
+    let Draft { setup, finally, threads, .. } = draft;
+    [setup, finally].into_iter().chain(threads.iter_mut().map(|(_, steps)| steps))
+}
+
+/// Names that the generator gave: a letter, or a word that ends in a number.
+fn names(draft: &Draft) -> BTreeSet<String> {
+    fn collect(steps: &[Stmt], out: &mut BTreeSet<String>) {
+        for stmt in steps {
+            let given = |word: &&str| {
+                let letter = word.starts_with(|first: char| first.is_ascii_lowercase());
+                letter && (word.len() == 1 || word.ends_with(|last: char| last.is_ascii_digit()))
+            };
+            out.extend(words(&stmt.text).filter(given).map(str::to_owned));
+            collect(&stmt.block, out);
+        }
+    }
+    let mut out = BTreeSet::new();
+    programs(&mut draft.clone()).for_each(|steps| collect(steps, &mut out));
+    out
+}
+
+/// Takes away the steps that name something.
+fn forget(draft: &mut Draft, name: &str) {
+    fn drop(steps: &mut Vec<Stmt>, name: &str) {
+        steps.retain(|stmt| words(&stmt.text).all(|word| word != name));
+        steps.iter_mut().for_each(|stmt| drop(&mut stmt.block, name));
+    }
+    programs(draft).for_each(|steps| drop(steps, name));
 }
 
 /// Takes away blocks and threads that have become empty.
@@ -356,28 +505,29 @@ fn tidy(draft: &mut Draft) {
     draft.threads.retain(|(_, steps)| !steps.is_empty());
 }
 
-/// Shrinks a failing run. `blamed` says that the campaign switched something off; the first `swarm_assumptions`
-/// dropped assumptions of the draft are the campaign's.
+/// Shrinks a failing run. Every candidate that is kept fails because of what is blamed.
 pub(crate) fn shrink(
     (draft, program): (Draft, Program),
     (identity, violation, schedule): (&Identity, Violation, Vec<Step>),
-    (blamed, swarm_assumptions): (bool, usize),
+    blame: (&Settings, Blame),
     effort: Effort,
 ) -> Shrunk {
     let steps = draft.steps();
     let best = Shrunk { draft, program, schedule, violation, steps: (steps, steps), tried: 0, complete: false };
     let marked = replay::marks(&best.program, &best.schedule).iter().next().is_some();
-    let runner = Runner::default();
-    let mut shrinker = Shrinker { identity, blamed, swarm_assumptions, marked, best, runner, left: effort.candidates };
+    let (runner, trace) = (Runner::default(), trace(&best.program, &best.schedule));
+    let mut shrinker = Shrinker { identity, blame, marked, trace, best, runner, left: effort.candidates };
     loop {
         let mut any = shrinker.threads();
+        any |= shrinker.drop_names();
         for length in [16, 8, 4, 2, 1] {
             any |= shrinker.drop_steps(length);
         }
         any |= shrinker.unwrap_blocks();
         any |= shrinker.join_threads();
         any |= shrinker.layout();
-        any |= shrinker.sizes();
+        any |= shrinker.simpler();
+        any = any || shrinker.drop_pairs();
         if !any || shrinker.left == 0 {
             break;
         }

@@ -4,6 +4,8 @@
 //! leaves most features out reaches the rest far more often.
 
 use super::draws::Draws;
+use super::settings::Settings;
+use crate::assumptions::Assumption;
 
 /// What a unit of a program can be; [`super::workload`] writes the steps.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -34,12 +36,17 @@ pub(crate) enum Feature {
     OwnLease,
     /// Capacity questions.
     Capacity,
-    /// Queries and waits of completion events that fail, requests that are freed twice or do not fit their transfer.
+    /// Host pages sent to the pages of a peer, which one thread owns and clears.
+    Peer,
+    /// Pages that one thread hands to another by an event.
+    Relay,
+    /// Queries and waits of completion events that fail, copies that fail half-way, requests that are freed twice or
+    /// do not fit their transfer, a thread that dies holding a lease.
     Faults,
 }
 
 /// Every feature with its usual weight.
-const FEATURES: [(Feature, usize); 14] = [
+const FEATURES: [(Feature, usize); 16] = [
     (Feature::Compute, 4),
     (Feature::Backup, 6),
     (Feature::LoadBack, 5),
@@ -53,6 +60,8 @@ const FEATURES: [(Feature, usize); 14] = [
     (Feature::Nesting, 3),
     (Feature::OwnLease, 2),
     (Feature::Capacity, 3),
+    (Feature::Peer, 3),
+    (Feature::Relay, 4),
     (Feature::Faults, 3),
 ];
 
@@ -82,6 +91,12 @@ pub(crate) struct Swarm {
     pub(crate) many_allocators: bool,
     /// Whether callers select token ranges that are not on page boundaries, which the design must refuse.
     pub(crate) ragged_ranges: bool,
+    /// Whether windows slide by tokens that are not whole pages, which leaves pages bound in part.
+    pub(crate) ragged_windows: bool,
+    /// Whether there are two copy streams for each direction.
+    pub(crate) two_streams: bool,
+    /// The thread that has the peer's pages.
+    pub(crate) peer: Option<usize>,
     /// Percentage of waits on the host, against waits that are left to events.
     pub(crate) patience: usize,
 }
@@ -90,7 +105,7 @@ pub(crate) struct Swarm {
 const ENVELOPES: [(usize, usize); 9] = [(2, 1), (1, 1), (3, 2), (2, 3), (3, 1), (5, 2), (4, 3), (1, 2), (5, 3)];
 
 impl Swarm {
-    pub(crate) fn draw(draws: &mut Draws) -> Swarm {
+    pub(crate) fn draw(draws: &mut Draws, settings: &Settings) -> Swarm {
         let keep = draws.between(20, 80);
         let mut features: Vec<(Feature, usize)> = FEATURES.into_iter().filter(|_| draws.chance(keep)).collect();
         if features.is_empty() {
@@ -106,17 +121,23 @@ impl Swarm {
             *weight = draws.between(1, *weight * 2);
         }
         let threads = draws.between(2, 4);
-        let many_allocators = draws.chance(40);
+        // A campaign that drops an assumption has callers that make use of it.
+        let without = |assumption| settings.assume_off.contains(&assumption);
+        let many_allocators = draws.chance(40) || without(Assumption::OneAllocatingThread);
         if !many_allocators {
             features.retain(|(feature, _)| *feature != Feature::OwnLease);
         }
         if features.is_empty() {
             features.push((Feature::Pressure, 4));
         }
+        let peer = features.iter().any(|(feature, _)| *feature == Feature::Peer).then(|| draws.below(threads));
         Swarm {
             features,
             many_allocators,
-            ragged_ranges: draws.chance(30),
+            ragged_ranges: draws.chance(30) || without(Assumption::CallersPassWholePages),
+            ragged_windows: draws.chance(30) || without(Assumption::BindingsArePerPage),
+            two_streams: draws.chance(30),
+            peer,
             threads,
             units: draws.between(threads, threads * 3),
             reuse: *draws.pick(&[None, None, None, Some("at once"), Some("never")]),
@@ -131,6 +152,11 @@ impl Swarm {
             filled: *draws.pick(&[0, 30, 60, 100]),
             patience: *draws.pick(&[20, 50, 90]),
         }
+    }
+
+    /// Whether the program has a feature.
+    pub(crate) fn has(&self, feature: Feature) -> bool {
+        self.features.iter().any(|(other, _)| *other == feature)
     }
 
     /// One of the enabled features, by weight.

@@ -12,12 +12,14 @@
 //! - The event that a stream waits for is recorded after the hold began, so that moves planned before it have run.
 //! - Nobody waits for another thread, and nobody allocates for good, while holding a lease.
 //! - Allocations that may be refused are tried, and every page is freed by the thread that allocated it, once.
+//! - One thread has the peer's pages, so that it may clear them when its transfers are over.
+//! - A thread that dies holds nothing but timed leases; a clock goes on.
 //!
 //! Threads wait for each other only in the order in which units were drawn: no deadlock is of the callers' making.
 
 use super::draft::{ArenaDraft, BandDraft, Draft, Stmt};
 use super::draws::Draws;
-use super::swarm::Swarm;
+use super::swarm::{Feature, Swarm};
 use super::{Settings, units};
 use crate::assumptions::Assumption;
 
@@ -38,6 +40,12 @@ impl Workload {
     pub(crate) fn name(&mut self, stem: &str) -> String {
         self.names += 1;
         format!("{stem}{}", self.names)
+    }
+
+    /// A copy stream of this direction.
+    pub(crate) fn stream(&mut self, direction: &str) -> String {
+        let second = self.swarm.two_streams && self.draws.chance(50);
+        format!("{direction}{}", if second { "2" } else { "" })
     }
 
     /// The flag by which a thread closes the device's gate.
@@ -76,7 +84,7 @@ pub(crate) fn draw(seed: u64, settings: &Settings) -> Draft {
 
 /// Draws a program from choices that come from wherever.
 pub(crate) fn draw_from(mut draws: Draws, settings: &Settings) -> Draft {
-    let swarm = Swarm::draw(&mut draws);
+    let swarm = Swarm::draw(&mut draws, settings);
     let threads = (0..swarm.threads).map(|at| (format!("t{at}"), Vec::new())).collect();
     let mut work = Workload { draws, swarm, threads, setup: Vec::new(), names: 0 };
     // `compute` exists in every program, because device moves run on it.
@@ -84,7 +92,10 @@ pub(crate) fn draw_from(mut draws: Draws, settings: &Settings) -> Draft {
     let mut left = units::start::fill(&mut work);
     for _ in 0..work.swarm.units {
         let feature = work.swarm.feature(&mut work.draws);
-        let thread = work.draws.below(work.threads.len());
+        let thread = match (feature, work.swarm.peer) {
+            (Feature::Peer, Some(owner)) => owner,
+            _ => work.draws.below(work.threads.len()),
+        };
         units::write(&mut work, feature, thread);
         // What the set-up allocated goes at some time.
         if work.draws.chance(50)
@@ -101,23 +112,30 @@ pub(crate) fn draw_from(mut draws: Draws, settings: &Settings) -> Draft {
         let thread = work.draws.below(work.threads.len());
         units::canary(&mut work, thread);
     }
-    let arenas = vec![
+    if work.swarm.has(Feature::Faults) && work.draws.chance(30) {
+        units::death(&mut work);
+    }
+    let mut arenas = vec![
         work.arena("device", 0, work.swarm.device_pages, true),
         work.arena("host", 1, work.swarm.host_pages, false),
     ];
-    let mut finally = vec![Stmt::new("check empty device"), Stmt::new("check empty host")];
+    if work.swarm.peer.is_some() {
+        arenas.push(work.arena("peer", 1, work.swarm.host_pages, false));
+    }
+    let mut finally: Vec<Stmt> = arenas.iter().map(|arena| Stmt::new(format!("check empty {}", arena.name))).collect();
     if work.swarm.reuse != Some("never") && work.draws.chance(50) {
         // All memory can be had again, in one piece.
         finally.push(Stmt::new(format!(
             "alloc host.full {} -> everything",
             arenas[1].bytes / arenas[1].bands[1].envelope
         )));
-        finally.push(Stmt::new("free everything"));
+        finally.push(Stmt::new(*work.draws.pick(&["free everything", "clear host.full"])));
     }
     let mut assume_off = settings.assume_off.clone();
     let swarm = [
         (work.swarm.many_allocators, Assumption::OneAllocatingThread),
         (work.swarm.ragged_ranges, Assumption::CallersPassWholePages),
+        (work.swarm.ragged_windows, Assumption::BindingsArePerPage),
     ];
     for (dropped, assumption) in swarm {
         if dropped && !assume_off.contains(&assumption) {

@@ -476,8 +476,8 @@ impl Compiler<'_> {
             }
             (Step::FailQuery, [Arg::Name(event)]) => Op::FailQuery { event: intern(&mut self.names.events, event)? },
             (Step::FailWait, [Arg::Name(event)]) => Op::FailWait { event: intern(&mut self.names.events, event)? },
-            (Step::Backup | Step::Load | Step::Send, [from, to, at, after, only]) => {
-                self.transfer(stmt.step == Step::Load, [from, to, at, after, only])?
+            (Step::Backup | Step::Load | Step::Send, [from, to, at, after, only, fails]) => {
+                self.transfer(stmt.step == Step::Load, [from, to, at, after, only, fails])?
             }
             (Step::Key, [Arg::Key(key, _), Arg::Pages(pages), with, named]) => {
                 let pages = self.pages(pages)?;
@@ -569,8 +569,8 @@ impl Compiler<'_> {
         })
     }
 
-    fn transfer(&mut self, load: bool, args: [&Arg; 5]) -> Result<Op, Diagnostic> {
-        let [Arg::Pages(from), Arg::Pages(to), at, after, only] = args else {
+    fn transfer(&mut self, load: bool, args: [&Arg; 6]) -> Result<Op, Diagnostic> {
+        let [Arg::Pages(from), Arg::Pages(to), at, after, only, fails] = args else {
             return Err(Diagnostic::new(0..0, "a transfer without pages", "please report this"));
         };
         let mut source = self.pages(from)?;
@@ -594,7 +594,14 @@ impl Compiler<'_> {
             }
         }
         let after = self.event_or_none(after)?;
-        Ok(Op::Transfer { from: source, to: target, after, only: number(only).map(|only| only.min(254) as u8) })
+        let fault = number(fails);
+        if fault.is_some() && number(only).is_some() {
+            let first = &from[0].name.span;
+            let message = "a transfer that both fails and moves fewer pages than it reports";
+            return Err(Diagnostic::new(first.clone(), message, "expected `only` or `fails`, not both"));
+        }
+        let only = fault.or(number(only)).map(|only| only.min(254) as u8);
+        Ok(Op::Transfer { from: source, to: target, after, only, fails: fault.is_some() })
     }
 
     fn value_for(&mut self, pages: &[Operand], span: &Range<usize>) -> Result<u16, Diagnostic> {

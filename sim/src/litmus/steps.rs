@@ -225,9 +225,9 @@ steps! {
         FailWait No "fail wait EVENT", "a fault: the next wait for the event by a compaction fails", "fail wait done";
     }
     "transfers" {
-        Backup Yes "backup PAGES -> PAGES [at ADDRESS] [after EVENT] [only N]", "copies pages device to host; by id (translated now) or at captured addresses or an index buffer; `after` makes the stream wait for the producer event; `only` moves fewer pages than it reports", "copy: backup a -> h at idx after ready";
-        Load Yes "load PAGES -> PAGES [at ADDRESS] [after EVENT] [only N]", "copies pages host to device", "copy: load h -> a";
-        Send Yes "send PAGES -> PAGES [at ADDRESS] [after EVENT] [only N]", "copies pages to a peer", "nic: send a -> b";
+        Backup Yes "backup PAGES -> PAGES [at ADDRESS] [after EVENT] [only N] [fails N]", "copies pages device to host; by id (translated now) or at captured addresses or an index buffer; `after` makes the stream wait for the producer event; `only` moves fewer pages than it reports; `fails`, a fault, moves so many and reports it, and the other pages hold nothing", "copy: backup a -> h at idx after ready";
+        Load Yes "load PAGES -> PAGES [at ADDRESS] [after EVENT] [only N] [fails N]", "copies pages host to device", "copy: load h -> a";
+        Send Yes "send PAGES -> PAGES [at ADDRESS] [after EVENT] [only N] [fails N]", "copies pages to a peer", "nic: send a -> b";
     }
     "storage" {
         Key No "key KEY of PAGES [with ATTRIBUTES] [named KEY]", "says which content a storage key stands for (otherwise its first store does). Attributes make its stored name (all of them, by the design; without `keys-name-everything` those of `stored_under`); `named` gives it the stored name of another key", "key k of a with tokens t1, dtype bf16";
@@ -261,7 +261,7 @@ steps! {
 /// Words that separate parts of a step and cannot be names.
 pub(crate) const RESERVED: &[&str] = &[
     "on", "at", "after", "only", "as", "tokens", "tail", "ttl", "else", "from", "of", "urgent", "not", "alloc", "off",
-    "named", "with",
+    "named", "with", "fails",
 ];
 
 /// A part of a syntax.

@@ -189,6 +189,9 @@ impl World {
         };
         let cells = cells.start..cells.start + state.cells_of_tokens(program, arena, band, access.tokens);
         effects.note(Note::Touched(accessed(&access, &cells, false)));
+        if access.by == By::Stream && !state.alive(band, access.id, access.generation) {
+            effects.mark(Mark::ReadAfterFree);
+        }
         let me = who(band, access.id, access.generation);
         let valid = state.kept(band, access.id).valid;
         let written = if valid > 0 && state.generation(band, access.id) == access.generation {

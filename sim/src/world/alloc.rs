@@ -509,7 +509,9 @@ impl World {
             let state = &self.arenas[usize::from(arena)];
             let stale = ids.iter().find(|id| !state.alive(band, id.id, id.generation));
             let logical: SmallVec<[LogicalPage; 8]> = ids.iter().map(|id| LogicalPage(id.id.into())).collect();
-            if ids.iter().any(|id| self.in_flight(program, arena, band, id.id, id.generation)) {
+            if !effects.marks.has(Mark::FreedInFlight)
+                && ids.iter().any(|id| self.in_flight(program, arena, band, id.id, id.generation))
+            {
                 effects.mark(Mark::FreedInFlight);
             }
             let after = self.outstanding_events(program, on);

@@ -104,6 +104,11 @@ impl World {
         let whole = tokens.map_or(ids.len(), |tokens| (u32::from(tokens) / per_page) as usize).min(ids.len());
         let loose = tokens.map_or(0, |tokens| (u32::from(tokens) % per_page) as u8);
         let after = self.outstanding_events(program, on);
+        if !effects.marks.has(Mark::SlidInFlight)
+            && ids[..whole].iter().any(|id| self.in_flight(program, arena, band, id.id, id.generation))
+        {
+            effects.mark(Mark::SlidInFlight);
+        }
         let state = &mut self.arenas[usize::from(arena)];
         let places: SmallVec<[PhysicalPage; 8]> = ids[..whole]
             .iter()

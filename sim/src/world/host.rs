@@ -242,6 +242,7 @@ impl World {
             }
             Op::Drop { key } => self.drop_key(program, *key),
             Op::Set { flag, up } => {
+                self.mark_flip(program, *flag, *up, effects);
                 self.raise(*flag, *up);
                 effects.note(Note::Release(Object::Flag(*flag)));
             }
@@ -293,6 +294,29 @@ impl World {
         }
         self.advance(program, slot);
         Ok(())
+    }
+
+    /// Notes whether a thread stands between a capacity question and the allocation that follows it, while a gate of
+    /// its arena is closed or opened by this flag.
+    fn mark_flip(&self, program: &Program, flag: u8, up: bool, effects: &mut Effects) {
+        let closes = |arena: u8| program.arenas[usize::from(arena)].gates.closed(1 << flag).is_some();
+        let gated = (0..program.arenas.len()).any(|arena| closes(arena as u8));
+        if !gated || effects.marks.has(Mark::GateFlipped) || (*self.flags & 1 << flag != 0) == up {
+            return;
+        }
+        let asked = |arena: u8, pc: u16| {
+            let before = [1, 2].map(|back| program.code.get(usize::from(pc.saturating_sub(back))));
+            before.into_iter().flatten().any(|instr| matches!(&instr.op, Op::Admit { arena: of, .. } if *of == arena))
+        };
+        let flipped = self.threads.iter().any(|thread| {
+            let Some(Op::Alloc { arena, .. }) = program.code.get(usize::from(thread.pc)).map(|instr| &instr.op) else {
+                return false;
+            };
+            closes(*arena) && asked(*arena, thread.pc)
+        });
+        if flipped {
+            effects.mark(Mark::GateFlipped);
+        }
     }
 
     /// Queues the thread's step on a stream or RDMA agent.
@@ -361,8 +385,8 @@ impl World {
                 self.advance(program, slot);
                 return Ok(());
             }
-            Op::Transfer { from, to, after, only } => {
-                return self.submit_transfer(program, slot, queue, (from, to), *after, *only, effects);
+            Op::Transfer { from, to, after, only, fails } => {
+                return self.submit_transfer(program, slot, queue, (from, to), *after, (*only, *fails), effects);
             }
             _ => {}
         }

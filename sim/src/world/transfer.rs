@@ -4,7 +4,7 @@ use super::capture::{self, Captured, UNBOUND};
 use super::{Effects, Kept, World};
 use crate::invariants::{Violation, lost_bytes, partial_page};
 use crate::marks::Mark;
-use crate::program::{At, Ids, Operand, Pc, Program};
+use crate::program::{At, Ids, Op, Operand, Pc, Program};
 use crate::world::access::{Access, By};
 use leasecheck_core::{Rule, SINK, transfer};
 use smallvec::SmallVec;
@@ -30,7 +30,7 @@ impl World {
         queue: u8,
         (from, to): (&[Operand], &[Operand]),
         after: Option<u8>,
-        only: Option<u8>,
+        (only, fails): (Option<u8>, bool),
         effects: &mut Effects,
     ) -> Result<(), Violation> {
         let pc = self.threads[slot].pc;
@@ -64,7 +64,9 @@ impl World {
             self.advance(program, slot);
             return Ok(());
         }
-        // From here on, the destination is expected to hold what the source is expected to hold.
+        // From here on, the destination is expected to hold what the source is expected to hold; nothing, where a
+        // transfer is going to say that it failed.
+        let arrive = if fails { usize::from(only.unwrap_or(ALL)) } else { usize::MAX };
         let mut values: SmallVec<[(u16, u8); 8]> = SmallVec::new();
         for one in &source {
             let kept = |id| self.arenas[usize::from(one.operand.arena)].kept(one.operand.band, id);
@@ -75,10 +77,10 @@ impl World {
             .iter()
             .flat_map(|one| one.pages.as_deref().unwrap_or_default().iter().map(|page| (one.operand, page.id)))
             .collect();
-        for ((operand, id), (value, valid)) in targets.iter().zip(&values) {
+        for (nth, ((operand, id), (value, valid))) in targets.iter().zip(&values).enumerate() {
             let state = &mut self.arenas[usize::from(operand.arena)];
             let at = state.id_at(operand.band, *id);
-            state.ids[at].issued = *value;
+            state.ids[at].issued = if nth < arrive { *value } else { 0 };
             let kept = state.kept(operand.band, *id);
             state.keep(operand.band, *id, Kept { valid: *valid, ..kept });
         }
@@ -154,6 +156,10 @@ impl World {
             self.write_page(program, access(target, to, from.expect, tokens), effects)?;
         }
         effects.mark(Mark::Transferred);
+        if matches!(program.code[usize::from(pc)].op, Op::Transfer { fails: true, .. }) {
+            effects.mark(Mark::CopyFailed);
+            return Ok(());
+        }
         if moved < described || writes.len() != described {
             return Err(lost_bytes::short(program, pc, described.max(writes.len()), moved));
         }

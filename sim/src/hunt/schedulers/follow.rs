@@ -31,4 +31,9 @@ impl Scheduler for Follow<'_> {
         }
         0
     }
+
+    /// The schedule has its forced steps as well.
+    fn forced(&mut self, step: Step) {
+        self.pick(&[step], 0);
+    }
 }

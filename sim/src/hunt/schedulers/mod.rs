@@ -16,6 +16,9 @@ use crate::world::Step;
 pub trait Scheduler {
     /// The place of the chosen step in `enabled`, which is never empty. `taken` steps have been taken before.
     fn pick(&mut self, enabled: &[Step], taken: usize) -> usize;
+
+    /// Told of a step that is taken without a choice: it was the only one.
+    fn forced(&mut self, _: Step) {}
 }
 
 /// Which scheduler a campaign uses.

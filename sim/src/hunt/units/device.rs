@@ -40,21 +40,29 @@ pub(super) fn compute(work: &mut Workload) -> Vec<Stmt> {
     }
     let mut steps = vec![alloc(&a, (pages, bound))];
     let event = work.name("e");
-    let ending = work.draws.below(3);
+    let ending = work.draws.below(4);
     match ending {
         0 => inner.push(step!("compute: record {event}")),
         1 => inner.push(step!("sync compute")),
+        2 => {
+            // The request is over; the forward of others is not.
+            inner.push(step!("sync compute"));
+            inner.push(step!("compute: record {event}"));
+        }
         _ => {}
     }
     steps.extend(given(&[&a], inner));
-    if pages > 1 && work.draws.chance(40) {
+    if pages > 1 && work.draws.chance(60) {
         // The request shrinks page by page, and what follows its pages closes the gaps under the same event.
         let on = if ending == 0 && work.draws.chance(50) { format!(" on {event}") } else { String::new() };
         for page in 0..pages {
             steps.push(step!("free {a}[{page}]{on}"));
-            if ending == 0 && work.draws.chance(60) {
-                let urgent = if work.draws.chance(30) { " urgent" } else { "" };
-                steps.push(step!("compute: flush device.full{urgent} on {event}"));
+            if [0, 2].contains(&ending) && work.draws.chance(70) {
+                let urgent = if work.draws.chance(20) { " urgent" } else { "" };
+                let band = *work.draws.pick(&["full", "full", "swa"]);
+                let flush = step!("compute: flush device.{band}{urgent} on {event}");
+                // Nobody has recorded the event if there is no request.
+                steps.extend(given(&[&a], vec![flush]));
             }
         }
     } else if ending == 0 {
@@ -73,7 +81,14 @@ pub(super) fn window(work: &mut Workload, thread: usize) -> Vec<Stmt> {
     let (ready, done) = (work.name("r"), work.name("d"));
     let mut inner = Vec::new();
     prefill(&a, true, &mut inner);
-    let slid = |on: &str| (gone > 0).then(|| step!("tombstone swa {a}[0..{gone}]{on}"));
+    let loose = if work.swarm.ragged_windows { work.draws.below(work.swarm.page_tokens) } else { 0 };
+    let tokens = gone * work.swarm.page_tokens + loose;
+    let slid = |on: &str| match (gone, loose) {
+        (0, 0) => None,
+        (_, 0) => Some(step!("tombstone swa {a}[0..{gone}]{on}")),
+        // A window that slides token by token: the page that it is in stays.
+        _ => Some(step!("tombstone swa {a} {tokens} tokens{on}")),
+    };
     // The window may slide before the backup is submitted, or under it.
     let under = work.draws.chance(40);
     if !under {
@@ -84,15 +99,21 @@ pub(super) fn window(work: &mut Workload, thread: usize) -> Vec<Stmt> {
     // Callers pass whole pages: a range that is not on page boundaries is rounded, and refused where nobody rounds.
     let ragged = work.swarm.ragged_ranges && work.swarm.page_tokens > 1;
     let tokens = if ragged { format!(" tokens 1 .. {}", pages * work.swarm.page_tokens) } else { String::new() };
-    inner.push(step!("select swa {a}{tokens} -> {w}"));
+    // The whole window can be named by id as well; what has slid out of it is left out.
+    let by_id = work.draws.chance(30);
+    let copy = work.stream("d2h");
+    if !by_id {
+        inner.push(step!("select swa {a}{tokens} -> {w}"));
+    }
     inner.push(step!("compute: record {ready}"));
-    inner.push(step!("d2h: wait {ready}"));
-    let taken = if under { pages } else { pages - gone };
+    inner.push(step!("{copy}: wait {ready}"));
+    let taken = if under || by_id || work.draws.chance(30) { pages } else { pages - gone };
     if taken > 0 {
         // A selection that is refused or falls short gives a transfer whose ends do not match, which is refused in turn.
-        inner.push(super::block(format!("if {h}"), vec![step!("d2h: backup {w} -> {h}")]));
+        let from = if by_id { format!("swa {a}") } else { w };
+        inner.push(super::block(format!("if {h}"), vec![step!("{copy}: backup {from} -> {h}")]));
     }
-    inner.push(step!("d2h: record {done}"));
+    inner.push(step!("{copy}: record {done}"));
     if under {
         inner.extend(slid(&format!(" on {done}")));
     }

@@ -7,9 +7,11 @@ use crate::hunt::workload::Workload;
 /// An allocation under one's own lease: it must be refused where it would have to move pages.
 pub(super) fn own_lease(work: &mut Workload) -> Vec<Stmt> {
     let p = work.name("p");
-    let pages = work.draws.between(1, work.swarm.host_pages.0);
+    let band = *work.draws.pick(&["full", "swa"]);
+    let room = if band == "full" { work.swarm.host_pages.0 } else { work.swarm.host_pages.1 };
+    let pages = work.draws.between(room.div_ceil(2), room);
     let mut steps =
-        vec![step!("lease acquire host"), step!("try alloc host.full {pages} -> {p}"), step!("lease release host")];
+        vec![step!("lease acquire host"), step!("try alloc host.{band} {pages} -> {p}"), step!("lease release host")];
     steps.extend(given(&[&p], vec![step!("write {p}"), step!("read {p}")]));
     steps.push(step!("free {p}"));
     steps
@@ -40,6 +42,24 @@ pub(super) fn refused(work: &mut Workload, thread: usize) -> Vec<Stmt> {
     steps
 }
 
+/// A thread takes a timed lease and dies: it takes no step any more, and the lease stays until it runs out. Time passes
+/// on a clock of its own, which waits for nobody else: a thread that may have to wait for the lease cannot end it.
+pub(super) fn death(work: &mut Workload) {
+    let dying = work.draws.below(work.threads.len());
+    let died = work.name("died");
+    let leases = *work.draws.pick(&["host", "device", "device, host"]);
+    let ticks = work.draws.between(1, 3);
+    let steps = &mut work.threads[dying].1;
+    steps.push(step!("lease acquire {leases} ttl {ticks}"));
+    steps.push(step!("set {died}"));
+    let mut clock = vec![step!("await {died}")];
+    clock.extend((0..ticks).map(|_| step!("tick")));
+    work.threads.push(("clock".to_owned(), clock));
+}
+
+/// Steps of the canary's reader that a copy has time for.
+const CANARY_PATIENCE: usize = 2;
+
 /// The broken unit of the canary: the host reads what a backup has not brought yet, unless the schedule is lucky.
 pub(super) fn canary(work: &mut Workload) -> Vec<Stmt> {
     let (a, h, ready, done) = (work.name("a"), work.name("h"), work.name("r"), work.name("d"));
@@ -51,6 +71,9 @@ pub(super) fn canary(work: &mut Workload) -> Vec<Stmt> {
     inner.push(step!("d2h: record {done}"));
     inner.push(step!("lease hand off {done} of device"));
     inner.push(step!("lease hand off {done} of host"));
+    inner.push(step!("sync {ready}"));
+    // Time enough for the copy, nearly always.
+    inner.extend((0..CANARY_PATIENCE).map(|_| step!("tick")));
     inner.push(step!("read {h}"));
     inner.push(step!("sync {done}"));
     let mut steps = vec![device::alloc(&a, (1, false)), step!("try alloc host.full 1 -> {h}")];

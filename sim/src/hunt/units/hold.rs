@@ -2,6 +2,7 @@
 
 use super::step;
 use crate::hunt::draft::Stmt;
+use crate::hunt::swarm::Feature;
 use crate::hunt::workload::Workload;
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -51,12 +52,22 @@ impl Hold {
         if !leased.is_empty() {
             out.push(step!("lease acquire {}", leased.join(", ")));
         }
-        for (kind, pages) in [&self.device, &self.host].into_iter().flatten() {
+        for (arena, side) in [("device", &self.device), ("host", &self.host)] {
+            let Some((kind, pages)) = side.as_ref().filter(|(kind, _)| *kind != Kind::Lease) else { continue };
+            // A capacity that was asked before must not be believed after: what can move has changed.
+            let asked = work.swarm.has(Feature::Capacity) && work.draws.chance(50);
+            let band = *work.draws.pick(&["full", "swa"]);
+            let mut ask = |out: &mut Vec<Stmt>| {
+                let q = work.name("q");
+                out.extend(asked.then(|| step!("available {arena}.{band} -> {q}")));
+            };
+            ask(out);
             match kind {
                 Kind::Lease => {}
                 Kind::Pin => out.push(step!("pin {pages}")),
                 Kind::Gate => out.push(step!("set {}", self.flag)),
             }
+            ask(out);
         }
     }
 
@@ -65,10 +76,22 @@ impl Hold {
         let waits = work.draws.chance(work.swarm.patience)
             || [&self.device, &self.host].into_iter().flatten().any(|(kind, _)| *kind != Kind::Lease);
         let hands_off = !waits || work.draws.chance(50);
+        if work.draws.chance(20) {
+            // What looks an address up meanwhile leases the layout again.
+            for arena in self.leased() {
+                out.push(step!("lease acquire {arena}"));
+                out.push(step!("lease release {arena}"));
+            }
+        }
         if hands_off {
             out.extend(self.leased().iter().map(|arena| step!("lease hand off {done} of {arena}")));
         }
-        if waits {
+        if waits && work.draws.chance(30) {
+            // A caller that polls first, and waits if the answer is no, or no answer.
+            let q = work.name("q");
+            out.push(step!("query {done} -> {q}"));
+            out.push(super::block(format!("if not {q}"), vec![step!("sync {done}")]));
+        } else if waits {
             out.push(step!("sync {done}"));
         }
         if !hands_off {

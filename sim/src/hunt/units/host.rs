@@ -1,13 +1,9 @@
 //! Host pages: the host's own accesses, storage threads, pressure, captured addresses, leases and capacity questions.
 
-use super::{block, given, step};
+use super::{block, given, other, step};
 use crate::hunt::draft::Stmt;
+use crate::hunt::swarm::Feature;
 use crate::hunt::workload::Workload;
-
-/// Another thread than this one, if there is one.
-fn other(work: &mut Workload, thread: usize) -> usize {
-    (thread + work.draws.between(1, work.threads.len().max(2) - 1)) % work.threads.len()
-}
 
 /// Pages that the host writes and reads, sometimes with another thread, and frees one after the other.
 pub(super) fn pages(work: &mut Workload, thread: usize) -> Vec<Stmt> {
@@ -58,7 +54,7 @@ pub(super) fn pressure(work: &mut Workload) -> Vec<Stmt> {
         let pages = work.draws.between(1, work.swarm.device_pages.0);
         let bound = work.draws.between(0, pages.min(work.swarm.device_pages.1));
         let swa = if bound > 0 { format!(", device.swa {bound}") } else { String::new() };
-        let mut steps = vec![step!("try alloc device.full {pages}{swa} -> {p}")];
+        let mut steps = tried(work, &format!("device.full {pages}{swa}"), &p);
         steps.extend(given(&[&p], vec![step!("compute: write {p}"), step!("compute: read {p}")]));
         steps.push(step!("free {p}"));
         return steps;
@@ -66,7 +62,7 @@ pub(super) fn pressure(work: &mut Workload) -> Vec<Stmt> {
     let band = *work.draws.pick(&["full", "swa"]);
     let room = if band == "full" { work.swarm.host_pages.0 } else { work.swarm.host_pages.1 };
     let pages = work.draws.between(1, room + 1);
-    let mut steps = vec![step!("try alloc host.{band} {pages} -> {p}")];
+    let mut steps = tried(work, &format!("host.{band} {pages}"), &p);
     let mut inner = vec![step!("write {p}")];
     if work.draws.chance(50) {
         inner.push(step!("read {p}"));
@@ -76,12 +72,30 @@ pub(super) fn pressure(work: &mut Workload) -> Vec<Stmt> {
     steps
 }
 
+/// An allocation that asks first, or tries again when it is refused: something may have been given back meanwhile.
+fn tried(work: &mut Workload, requests: &str, into: &str) -> Vec<Stmt> {
+    let alloc = step!("try alloc {requests} -> {into}");
+    if work.swarm.has(Feature::Capacity) && work.draws.chance(30) {
+        let q = work.name("q");
+        // Whatever the answer: others may be faster, and a refusal must be right as well.
+        return vec![step!("admit {requests} -> {q}"), alloc];
+    }
+    let again = if work.draws.chance(75) { work.draws.between(1, 2) } else { 0 };
+    let mut steps = vec![alloc.clone()];
+    steps.extend((0..again).map(|_| block(format!("if not {into}"), vec![alloc.clone()])));
+    steps
+}
+
 /// Compactions that someone asks for.
 pub(super) fn compact(work: &mut Workload) -> Vec<Stmt> {
     let urgent = if work.draws.chance(30) { " urgent" } else { "" };
+    if work.swarm.peer.is_some() && work.draws.chance(25) {
+        return vec![step!("compact peer")];
+    }
     match work.draws.below(6) {
         0 => vec![step!("compact device")],
-        1 | 2 => vec![step!("compact host")],
+        // A compaction that is given up is asked for again.
+        1 | 2 => vec![step!("compact host"); work.draws.between(1, 3)],
         3 => {
             let event = work.name("e");
             vec![step!("compute: record {event}"), step!("compute: flush device.full{urgent} on {event}")]
@@ -170,7 +184,11 @@ pub(super) fn captured(work: &mut Workload) -> Vec<Stmt> {
             inner.push(step!("unpin {h}"));
         }
         _ => {
+            // Whoever holds nothing asks before the address is used, and something has happened meanwhile.
+            let (band, p) = (*work.draws.pick(&["full", "swa"]), work.name("p"));
             inner.push(step!("translate {h} -> {v}"));
+            inner.push(step!("try alloc host.{band} {} -> {p}", work.draws.between(1, work.swarm.host_pages.0)));
+            inner.push(step!("free {p}"));
             inner.push(step!("valid {v} -> {ok}"));
         }
     }
@@ -188,13 +206,16 @@ pub(super) fn nesting(work: &mut Workload) -> Vec<Stmt> {
                 step!("lease acquire {arena}"),
                 step!("lease acquire {arena}"),
                 step!("lease release {arena}"),
+                step!("lease acquire {arena}"),
+                step!("lease release {arena}"),
                 step!("lease release {arena}"),
             ]
         }
         1 => {
-            let order =
-                *work.draws.pick(&["host, device", "device, host", "host, device, host", "device, host, device"]);
-            vec![step!("lease acquire {order}"), step!("lease release host"), step!("lease release device")]
+            let second = if work.swarm.peer.is_some() && work.draws.chance(60) { "peer" } else { "device" };
+            let order = *work.draws.pick(&["host, {}", "{}, host", "host, {}, host", "{}, host, {}"]);
+            let order = order.replace("{}", second);
+            vec![step!("lease acquire {order}"), step!("lease release host"), step!("lease release {second}")]
         }
         _ => vec![step!("lease acquire host ttl 2"), step!("tick"), step!("tick")],
     }
@@ -203,7 +224,7 @@ pub(super) fn nesting(work: &mut Workload) -> Vec<Stmt> {
 /// Questions whose answers the world holds against the truth.
 pub(super) fn capacity(work: &mut Workload, thread: usize) -> Vec<Stmt> {
     let mut steps = Vec::new();
-    if work.draws.chance(30) {
+    if work.draws.chance(40) {
         // The same question before, under and after a closed gate: an answer must not outlive what it depends on.
         let (flag, band) = (Workload::flag(thread), *work.draws.pick(&["device.full", "device.swa"]));
         for change in [None, Some("set"), Some("unset")] {

@@ -15,7 +15,7 @@ use super::swarm::Feature;
 use super::workload::Workload;
 
 /// Percentage of programs that carry the canary's broken unit, in a campaign with the canary.
-pub(crate) const CANARY_PERCENT: usize = 3;
+pub(crate) const CANARY_PERCENT: usize = 6;
 
 /// A step.
 macro_rules! step {
@@ -55,9 +55,21 @@ pub(crate) fn write(work: &mut Workload, feature: Feature, thread: usize) {
         Feature::Nesting => host::nesting(work),
         Feature::OwnLease => faults::own_lease(work),
         Feature::Capacity => host::capacity(work, thread),
+        Feature::Peer => transfers::peer(work, thread),
+        Feature::Relay => transfers::relay(work, thread),
         Feature::Faults => faults::refused(work, thread),
     };
     work.threads[thread].1.extend(steps);
+}
+
+/// The end of a thread that dies holding a lease, and what another one does about it.
+pub(crate) fn death(work: &mut Workload) {
+    faults::death(work);
+}
+
+/// Another thread than this one, if there is one.
+fn other(work: &mut Workload, thread: usize) -> usize {
+    (thread + work.draws.between(1, work.threads.len().max(2) - 1)) % work.threads.len()
 }
 
 /// A unit that breaks the contract now and then: a read of a host page that does not wait for its backup.
