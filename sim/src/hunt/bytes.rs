@@ -58,7 +58,7 @@ pub fn write_up(data: &[u8], effort: Effort) -> Result<String, String> {
     let code = violation.code;
     let identity = identity::of(&program, &runner.schedule, &violation);
     let run = (&identity, violation, runner.schedule.clone());
-    let shrunk = shrink((draft, program), run, (false, 0), effort);
+    let shrunk = shrink((draft, program), run, (&Settings::default(), find::Blame::Everything), effort);
     let text = format!("A fuzzed run violates {}: {}", code.name(), shrunk.violation.message.replace(['"', '\\'], "'"));
     claim = Claim { claim: &text, expect: Some(code), ..claim };
     let witness = find::confirm(&shrunk.draft, &claim, code).unwrap_or_default();
