@@ -269,9 +269,10 @@ fn summary(settled: &Settled, (models, hunted): (&models::Modelled, &str), check
     };
     let _ = writeln!(
         out,
-        "{}: {claimed} of {} cases as claimed ({states} states), {} rules needed, {} models, {} gate files, {} parts missed by the hunt, {} marks, {} of {} checks in all, {} files wrong; {seconds:.1} s",
+        "{}: {claimed} of {} cases as claimed ({states} states, P(collision) < 2^-{}), {} rules needed, {} models, {} gate files, {} parts missed by the hunt, {} marks, {} of {} checks in all, {} files wrong; {seconds:.1} s",
         if good { "gate passed" } else { "gate FAILED" },
         cases.len(),
+        leasecheck_sim::verdict::collision_bits(states),
         of("rule "),
         of("model "),
         of("gate file "),

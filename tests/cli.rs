@@ -392,8 +392,8 @@ fn traces_are_answered_with_exit_codes() {
     std::fs::write(&cut, race.replace("{\"k\":\"end\"}\n", "{\"k\":\"wri")).expect("a file");
     let cut = cut.display().to_string();
     for (file, code, expected) in [
-        ("tests/traces/sanitizer/two-reads.jsonl", 0, "two-reads.jsonl   2 events fit"),
-        ("tests/traces/sanitizer/write-after-read.jsonl", 1, "race in line 3   1 finding, the first 1 of 2 events fit"),
+        ("tests/traces/sanitizer/two-reads.jsonl", 0, "two-reads.jsonl   3 events fit"),
+        ("tests/traces/sanitizer/write-after-read.jsonl", 1, "race in line 3   1 finding, the first 1 of 3 events fit"),
         ("tests/traces/small.jsonl", 2, "a trace begins with a line"),
         (&cut, 2, "race in line 3"),
     ] {

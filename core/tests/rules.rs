@@ -100,6 +100,18 @@ fn a_source_is_reused_early(rules: Rules) -> bool {
     arena.translate(A, next) == source
 }
 
+/// A page that two streams may still touch, when the work of one of them is done.
+fn one_of_two_events_is_enough(rules: Rules) -> bool {
+    let mut arena = host(rules, Planner::Minimal);
+    let page = take(&mut arena, A, 1)[0];
+    let at = arena.translate(A, page).unwrap();
+    arena.free(A, &[page], Some(DONE)).unwrap();
+    arena.await_also(A, &[at], LATER);
+    arena.event_completed(DONE);
+    let next = take(&mut arena, A, 1)[0];
+    arena.translate(A, next) == Some(at)
+}
+
 /// Two batches of moved pages under one event: afterwards all pages are someone's, or free.
 fn a_batch_is_lost(rules: Rules) -> bool {
     let mut arena = host(rules, Planner::Minimal);
@@ -227,6 +239,7 @@ const WORTH: &[(Rule, Bad)] = &[
     (Rule::AllocAllOrNothing, half_an_allocation_stays),
     (Rule::ReuseAfterEvents, a_page_is_reused_early),
     (Rule::ReuseAfterEvents, a_source_is_reused_early),
+    (Rule::ReuseAfterEveryEvent, one_of_two_events_is_enough),
     (Rule::BatchesAccumulate, a_batch_is_lost),
     (Rule::TombstoneClearsBinding, a_dead_binding_leads_to_anothers_page),
     (Rule::MovesInSafeOrder, a_move_overwrites_a_page),
@@ -242,7 +255,10 @@ const WORTH: &[(Rule, Bad)] = &[
 ];
 
 /// Where two rules stand between a design and the same harm: the harm shown for the first needs the second as well.
-const ALSO: &[(Rule, Rule)] = &[(Rule::CompactionOneAtATime, Rule::CompactionHoldsBackLeases)];
+const ALSO: &[(Rule, Rule)] = &[
+    (Rule::CompactionOneAtATime, Rule::CompactionHoldsBackLeases),
+    (Rule::ReuseAfterEveryEvent, Rule::ReuseAfterEvents),
+];
 
 #[test]
 fn without_the_rule_it_happens_and_with_it_it_does_not() {

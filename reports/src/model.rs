@@ -8,7 +8,7 @@ use leasecheck_sim::explore::picture::{Hold, HoldKind};
 use leasecheck_sim::explore::replay::{Misfit, Picture, Place, Row, RowKind, Run, run};
 use leasecheck_sim::litmus::LitmusFile;
 use leasecheck_sim::program::{Expect, Program};
-use leasecheck_sim::verdict::{Limit, Outcome, Standing, Verdict};
+use leasecheck_sim::verdict::{Limit, Outcome, Standing, Verdict, collision_bits};
 use leasecheck_sim::world::Note;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -61,6 +61,9 @@ pub struct CaseReport {
     pub why: String,
     /// Distinct states.
     pub states: u64,
+    /// Of a verdict without a counterexample: the probability that it is wrong because two states had the same hash is
+    /// below this.
+    pub collision_below: Option<String>,
     /// Steps taken.
     pub steps: u64,
     /// Longest distance from the start.
@@ -220,6 +223,10 @@ pub fn case_report(file: &LitmusFile, path: &str, case: usize, outcome: &Outcome
         standing: standing(outcome.standing(program)).to_owned(),
         why: why(program, outcome),
         states: outcome.states,
+        collision_below: match outcome.verdict {
+            Verdict::Unreachable => Some(format!("2^-{}", collision_bits(outcome.states))),
+            _ => None,
+        },
         steps: outcome.steps,
         depth: outcome.depth,
         reduced: outcome.reduced,
@@ -257,6 +264,7 @@ pub fn replayed(
         .to_owned(),
         why: "one run was replayed, and says nothing about others".to_owned(),
         states: 0,
+        collision_below: None,
         steps: run.rows.len() as u64,
         depth: 0,
         reduced: false,

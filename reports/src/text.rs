@@ -30,7 +30,8 @@ pub fn case(report: &CaseReport) -> String {
         Some(found) => format!("{}, {}", plural(found.rows.len() as u64, "step"), plural(report.states, "state")),
         None => {
             let reduced = if report.reduced { ", independent orders left out" } else { "" };
-            format!("{}{reduced}", plural(report.states, "state"))
+            let collision = report.collision_below.as_ref().map(|below| format!(", P(collision) < {below}"));
+            format!("{}{reduced}{}", plural(report.states, "state"), collision.unwrap_or_default())
         }
     };
     // Writing to a string cannot fail.

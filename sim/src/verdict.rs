@@ -94,6 +94,17 @@ pub enum Standing {
     Unknown,
 }
 
+/// A verdict without a counterexample is wrong with a probability below 2 to the power of minus this, because explorers
+/// tell things apart by 128-bit hashes: `states` worlds, as many states of each of at most 128 parts of a world, and up
+/// to 48 answers for each world (what 24 agents can do, and what their next steps do). Of n things, two have the same hash
+/// with a probability below n² ÷ 2^129; n is rounded up to a power of two.
+#[must_use]
+pub fn collision_bits(states: u64) -> u32 {
+    let squared = 2 * states.max(1).next_power_of_two().ilog2();
+    // 1 + 128 + 48² is below 2^12.
+    (129 - 12_u32).saturating_sub(squared)
+}
+
 impl Outcome {
     /// The outcome held against the claim.
     #[must_use]

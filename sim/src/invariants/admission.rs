@@ -6,10 +6,19 @@
 use super::{Code, Violation};
 use crate::program::{Pc, Program};
 use crate::world::World;
-use leasecheck_core::{Arena, BandId, Grow, Ids, LogicalPage, Refusal, Request, Reuse};
+use leasecheck_core::{Arena, BandConfig, BandId, Grow, Ids, LogicalPage, Refusal, Request, Reuse};
 
 /// Whether the requests fit now, or after what may move has moved.
 fn feasible(world: &World, program: &Program, arena: u8, requests: &[Request]) -> bool {
+    // Pages for ids that nobody is given are not a matter of room.
+    let pages = |band| requests.iter().filter(|request| request.band == band).map(|request| request.pages).sum::<u32>();
+    let owned = |(band, config): (BandId, &BandConfig)| match config.ids {
+        Ids::Own => true,
+        Ids::Of(owner) => pages(band) <= pages(owner),
+    };
+    if !world.arenas[usize::from(arena)].arena.bands().all(owned) {
+        return false;
+    }
     let evicted = world.with_all_evicted(program, arena);
     let now = &world.arenas[usize::from(arena)].arena;
     fits(world, program, arena, now, requests)
