@@ -36,7 +36,7 @@ for target in "${targets[@]}"; do
     grep -qx "$target" <<<"$known" || { echo "no target $target; there are: $(echo $known)" >&2 && exit 2; }
 done
 
-cargo +nightly fuzz build --fuzz-dir . -s none --quiet
+cargo +nightly fuzz build --fuzz-dir . -s none
 binaries=${CARGO_TARGET_DIR:-target}/$(rustc +nightly --print host-tuple)/release
 share=$((seconds * jobs / ${#targets[@]}))
 [ "$share" -gt 0 ] || share=1
