@@ -21,7 +21,8 @@ pub(crate) fn after_moves(
             }
             let (other_band, other) = whom(cell.who);
             let generation = state.generation(other_band, other);
-            if who(other_band, other, generation) == cell.who && state.alive(other_band, other, generation) {
+            // Bytes of a page that its band has let go of, while its id lives on in another, are nobody's loss.
+            if who(other_band, other, generation) == cell.who && state.locate(other_band, other, generation).is_some() {
                 let message = format!(
                     "page {id} of {} was moved to physical page {page}, where the bytes are those of page {other} of {}",
                     program.band_name(arena, band),
