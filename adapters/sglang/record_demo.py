@@ -89,7 +89,8 @@ def workload(arena, steps, seed):
 
 
 def compare(works, operations, title):
-    """Microseconds of CPU an operation: medians of many short blocks, with and without the recorder in turn."""
+    """Microseconds of CPU an operation, with and without the recorder in turn: medians of many short blocks, and of the
+    differences between neighbours. What the writer's thread takes is given for each line."""
     backing = host_arena.unified._SharedPageEnvelopeHostBacking
     # A class of the unwrapped methods, for comparison in the same process.
     plain_class = type("Plain", (backing,), {name: value for name, value in vars(backing).items() if name != "__dict__"})
@@ -100,21 +101,27 @@ def compare(works, operations, title):
     print(f"{title}: microseconds of CPU an operation")
     for arena in (plain, recorded):
         arena.alloc_many((("full", 2),))
+    everything, here = time.process_time_ns(), time.thread_time_ns()
     for name, work in works.items():
         spent = {plain: [], recorded: []}
-        for _ in range(150):
+        for _ in range(300):
             for arena, blocks in spent.items():
                 before = time.thread_time_ns()
                 for _ in range(10):
                     work(arena)
                 blocks.append((time.thread_time_ns() - before) / 10_000 / operations[name])
         without, with_ = (statistics.median(blocks) for blocks in spent.values())
-        print(f"  {name:<18} {without:7.2f} without, {with_:7.2f} with: {with_ - without:+.2f}")
-    leasecheck_sglang.stop()
+        more = statistics.median(after - before for before, after in zip(*spent.values()))
+        print(f"  {name:<18} {without:7.2f} without, {with_:7.2f} with: {more:+.2f}")
+    here = time.thread_time_ns() - here
+    lines = leasecheck_sglang.stop()
+    writing = time.process_time_ns() - everything - here
+    print(f"  writing, on a thread of its own {writing / 1000 / lines:.2f} a line")
 
 
 def cost():
     """The real operations."""
+    torch.set_num_threads(1)
     tokens = torch.tensor([0, 1])
 
     def lease(arena):

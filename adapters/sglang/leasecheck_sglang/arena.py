@@ -4,28 +4,105 @@ Each public method is wrapped in the arena's own re-entrant lock, so that a line
 waiting for leases drops the lock whole, as before. Ids and places are caught where the arena computes them, in the helpers
 that it calls, instead of being computed twice.
 """
+import json
 import sys
 import threading
 import time
+import weakref
 
+from .writer import Text, template
 from .wrap import Wraps
 
 _wraps = Wraps()
+_arenas = weakref.WeakSet()
 now = time.monotonic_ns
 me = threading.get_ident
+
+# The helpers that an arena has for itself while it is recorded.
+HELPERS = ("_reserve_logical_pages", "_take_physical_pages", "_page_ids", "_expand_pages")
+
+ALLOC = template("alloc", "b", "n", "ids", "at")
+ALLOC_ONE = ALLOC.replace('"b":%s,"n":%s', '"b":[%s],"n":[%s]')
+ALLOC_REFUSED = template("alloc", "b", "n", out="refused")
+ALLOC_RAISED = template("alloc", "b", "n", "err", out="raised")
+FREE = template("free", "b", "ids")
+FREE_RAISED = template("free", "b", "ids", "err", out="raised")
+TRANSLATE = template("translate", "b", "ids", "at")
+TRANSLATE_RAISED = template("translate", "b", "ids", "err", out="raised")
+TRANSLATE_ONE = TRANSLATE.replace('"ids":%s,"at":%s', '"ids":[%s],"at":[%s]')
+AVAILABLE = template("available", "b", "res")
+ADMIT = template("admit", "b", "n", "res", "empty")
+LEASE_ASK = template("lease_ask", "a")
+LEASE = template("lease", "a", "depth")
+RELEASE = template("release", "a", "depth")
+RELEASE_RAISED = template("release", "a", out="raised")
+HAND_OFF = template("hand_off", "a", "ev", "depth")
+HAND_OFF_KEY = template("hand_off", "a", "ev", "key", "depth")
+HAND_OFF_RAISED = template("hand_off", "a", "ev", out="raised")
+RECORD = template("record", "ev", "s")
+DONE = template("done", "ev")
+SYNC = template("sync", "ev")
+SYNC_RAISED = template("sync", "ev", out="raised")
+COMPACT_ASK = template("compact_ask", "a")
+COMPACT_BEGIN = template("compact_begin", "a")
+COMPACT_END = template("compact_end", "a")
+COMPACT_GIVEN_UP = template("compact_end", "a", out="raised")
+MOVE = template("move", "b", "ids", "from", "to")
+CLEAR = template("clear", "b")
 
 
 def restore():
     _wraps.restore()
+    for arena in list(_arenas):
+        for name in (*HELPERS, "_lc"):
+            vars(arena).pop(name, None)
+    _arenas.clear()
 
 
-class Caught:
-    """What the helpers have computed during one operation."""
+class Recorded:
+    """An arena that is recorded: its names in the trace, and what its helpers have computed during an operation. All of it
+    is used with the arena's lock held."""
 
-    __slots__ = ("ids", "places", "pages", "expanded")
+    __slots__ = ("name", "bands", "reserved", "taken", "pages", "expanded", "begun", "handling", "clearing")
 
-    def __init__(self):
-        self.ids, self.places, self.pages, self.expanded = [], {}, None, None
+    def __init__(self, name, arena):
+        self.name = json.dumps(name)
+        self.bands = {side: json.dumps(f"{name}.{side}") for side in arena.sides}
+        self.reserved, self.taken = [], {}
+        self.pages = self.expanded = None
+        self.begun = self.handling = None
+        self.clearing = {}
+
+    def catch(self, arena):
+        """Puts the helpers that catch before the arena's own."""
+        reserve, page_ids, expand = (getattr(arena, name) for name in (HELPERS[0], HELPERS[2], HELPERS[3]))
+        take = type(arena)._take_physical_pages
+        arena_of = weakref.ref(arena)
+        reserved, taken = self.reserved, self.taken
+
+        def _reserve_logical_pages(extents, page_count):
+            pages = reserve(extents, page_count)
+            reserved.append(pages)
+            return pages
+
+        def _take_physical_pages(side, page_count):
+            pages = taken[id(side)] = take(arena_of(), side, page_count)
+            return pages
+
+        def _page_ids(indices, page_size):
+            pages = self.pages = page_ids(indices, page_size)
+            return pages
+
+        def _expand_pages(pages, page_size):
+            self.expanded = pages
+            return expand(pages, page_size)
+
+        for helper in (_reserve_logical_pages, _take_physical_pages, _page_ids, _expand_pages):
+            vars(arena)[helper.__name__] = helper
+
+    def band(self, side, arena):
+        """The band's name, by its side."""
+        return next(self.bands[name] for name, other in arena.sides.items() if other is side)
 
 
 class Awaited:
@@ -40,9 +117,13 @@ class Awaited:
         try:
             self.event.synchronize()
         except BaseException:
-            self.add(("sync", me(), now(), "ev", self.number, "out", "raised"))
+            self.add((SYNC_RAISED, me(), now(), self.number))
             raise
-        self.add(("sync", me(), now(), "ev", self.number))
+        self.add((SYNC, me(), now(), self.number))
+
+
+def listed(names):
+    return f"[{','.join(names)}]"
 
 
 def instrument(writer):
@@ -50,7 +131,6 @@ def instrument(writer):
 
     backing = unified._SharedPageEnvelopeHostBacking
     add, number = writer.add, writer.number
-    wrap = _wraps.wrap
 
     def define(arena):
         bands = [
@@ -63,269 +143,277 @@ def instrument(writer):
         def __init__(self, *args, **kwargs):
             original(self, *args, **kwargs)
             name = writer.arena("host", define(self))
+            self._lc = None
             if name is not None:
-                self._lc_name = name
-                self._lc_bands = {side: f"{name}.{side}" for side in self.sides}
-                self._lc_side_bands = {id(side): f"{name}.{band}" for band, side in self.sides.items()}
-                self._lc_begun = self._lc_handling = None
+                self._lc = Recorded(name, self)
+                self._lc.catch(self)
+                _arenas.add(self)
 
         return __init__
 
-    def operation(work):
-        """A method that is recorded: `work(original, self, *args)` runs with the arena's lock held."""
+    def alloc_many(original):
+        def alloc_many(self, requests):
+            known = self._lc
+            if known is None:
+                return original(self, requests)
+            with self.lock:
+                # An operation of another thread may come in between while this one waits: the last ones are its own.
+                known.reserved.clear()
+                try:
+                    result = original(self, requests)
+                except BaseException as error:
+                    if whole(self, requests):
+                        add((ALLOC_RAISED, me(), now(), *asked(self, requests), Text(error)))
+                    raise
+                if len(requests) == 1 and result is not None:
+                    # Most calls are of this kind.
+                    name, need = requests[0]
+                    ids, places = known.reserved[-1], known.taken[id(self.sides[name])]
+                    if need >= 0:
+                        add((ALLOC_ONE, me(), now(), known.bands[name], len(ids), ids, places))
+                elif whole(self, requests):
+                    several(self, requests, result)
+                return result
 
-        def make(original):
-            def method(self, *args, **kwargs):
-                if not hasattr(self, "_lc_name"):
-                    return original(self, *args, **kwargs)
-                with self.lock:
-                    return work(original, self, *args, **kwargs)
+        return alloc_many
 
-            return method
+    def whole(self, requests):
+        sides = self.sides
+        return all(name in sides and need >= 0 and need % sides[name].page_size == 0 for name, need in requests)
 
-        return make
+    def asked(self, requests):
+        known = self._lc
+        counts = [need // self.sides[name].page_size for name, need in requests]
+        return listed(known.bands[name] for name, _ in requests), counts
 
-    def alloc_many(original, self, caught, requests):
-        requests = list(requests)
-        bands = self._lc_bands
-        try:
-            result = original(self, requests)
-        except BaseException as error:
-            if all(name in self.sides and need >= 0 and need % self.sides[name].page_size == 0 for name, need in requests):
-                counts = [need // self.sides[name].page_size for name, need in requests]
-                names = [bands[name] for name, _ in requests]
-                add(("alloc", me(), now(), "b", names, "n", counts, "out", "raised", "err", str(error)))
-            raise
-        names = [bands[name] for name, _ in requests]
+    def several(self, requests, result):
+        known = self._lc
+        names, counts = asked(self, requests)
+        if not counts:
+            return
         if result is None:
-            counts = [need // self.sides[name].page_size for name, need in requests]
-            add(("alloc", me(), now(), "b", names, "n", counts, "out", "refused"))
-            return result
-        if len(requests) == 1:
-            # Most calls are of this kind.
-            ids, places = caught.ids, caught.places.get(id(self.sides[requests[0][0]]), [])
-            add(("alloc", me(), now(), "b", names, "n", [len(ids)], "ids", ids, "at", places))
-            return result
-        ids, places, taken, counts = caught.ids, [], {}, []
-        for name, need in requests:
-            side = self.sides[name]
-            count, first = need // side.page_size, taken.get(name, 0)
-            counts.append(count)
-            places += caught.places.get(id(side), [])[first : first + count]
-            taken[name] = first + count
-        add(("alloc", me(), now(), "b", names, "n", counts, "ids", ids, "at", places))
-        return result
+            add((ALLOC_REFUSED, me(), now(), names, counts))
+            return
+        ids, places, taken = [], [], {}
+        for (name, _), pages in zip(requests, known.reserved[-len(counts) :]):
+            first = taken.get(name, 0)
+            taken[name] = first + len(pages)
+            ids += pages
+            places += known.taken[id(self.sides[name])][first : first + len(pages)]
+        add((ALLOC, me(), now(), names, counts, ids, places))
 
-    def reserve(original):
-        def _reserve_logical_pages(extents, page_count):
-            pages = original(extents, page_count)
-            caught = current.caught
-            if caught is not None and pages:
-                caught.ids = caught.ids + pages
-            return pages
+    def free(original):
+        def free(self, name, indices):
+            known = self._lc
+            if known is None:
+                return original(self, name, indices)
+            with self.lock:
+                known.pages = None
+                try:
+                    result = original(self, name, indices)
+                except BaseException as error:
+                    failed(FREE_RAISED, known, name, error)
+                    raise
+                add((FREE, me(), now(), known.bands[name], known.pages))
+                return result
 
-        return _reserve_logical_pages
+        return free
 
-    # Some helpers are static: which arena they work for is known from the thread that holds its lock.
-    class Current(threading.local):
-        caught = clearing = None
+    def failed(line, known, name, error):
+        if known.pages is not None and all(page >= 0 for page in known.pages):
+            add((line, me(), now(), known.bands[name], list(known.pages), Text(error)))
 
-    current = Current()
+    def translate_indices(original):
+        def translate_indices(self, name, indices):
+            known = self._lc
+            if known is None:
+                return original(self, name, indices)
+            with self.lock:
+                known.pages = None
+                try:
+                    result = original(self, name, indices)
+                except BaseException as error:
+                    failed(TRANSLATE_RAISED, known, name, error)
+                    raise
+                add((TRANSLATE, me(), now(), known.bands[name], known.pages, known.expanded))
+                return result
 
-    def within(work):
-        def around(original, self, *args):
-            before, current.caught = current.caught, Caught()
-            try:
-                return work(original, self, current.caught, *args)
-            finally:
-                current.caught = before
+        return translate_indices
 
-        return around
+    def translate_index(original):
+        def translate_index(self, name, index):
+            known = self._lc
+            if known is None:
+                return original(self, name, index)
+            with self.lock:
+                result = original(self, name, index)
+                size = self.sides[name].page_size
+                add((TRANSLATE_ONE, me(), now(), known.bands[name], index // size, result // size))
+                return result
 
-    def take(original):
-        def _take_physical_pages(self, side, page_count):
-            pages = original(self, side, page_count)
-            caught = current.caught
-            if caught is not None:
-                caught.places[id(side)] = pages
-            return pages
+        return translate_index
 
-        return _take_physical_pages
+    def available_size(original):
+        def available_size(self, name):
+            known = self._lc
+            if known is None:
+                return original(self, name)
+            with self.lock:
+                result = original(self, name)
+                add((AVAILABLE, me(), now(), known.bands[name], result // self.sides[name].page_size))
+                return result
 
-    def page_ids(original):
-        def _page_ids(indices, page_size):
-            pages = original(indices, page_size)
-            caught = current.caught
-            if caught is not None:
-                caught.pages = pages
-            return pages
+        return available_size
 
-        return _page_ids
+    def can_fit(original):
+        def can_fit_many_then(self, requests, following_requests, *, empty=False):
+            if self._lc is None:
+                return original(self, requests, following_requests, empty=empty)
+            with self.lock:
+                result = original(self, requests, following_requests, empty=empty)
+                both = [*requests, *following_requests]
+                if both and all(need >= 0 for _, need in both):
+                    flags = ["true" if flag else "false" for flag in (result, empty)]
+                    add((ADMIT, me(), now(), *asked(self, both), *flags))
+                return result
 
-    def expand(original):
-        def _expand_pages(pages, page_size):
-            caught = current.caught
-            if caught is not None:
-                caught.expanded = pages
-            return original(pages, page_size)
+        return can_fit_many_then
 
-        return _expand_pages
+    def acquire(original):
+        def acquire_layout(self):
+            known = self._lc
+            if known is None:
+                return original(self)
+            with self.lock:
+                if self._compacting and not self._layout_lease_state.depth:
+                    add((LEASE_ASK, me(), now(), known.name))
+                original(self)
+                add((LEASE, me(), now(), known.name, self._layout_lease_state.depth))
 
-    def free(original, self, caught, name, indices):
-        try:
-            result = original(self, name, indices)
-        except BaseException as error:
-            if caught.pages is not None and all(page >= 0 for page in caught.pages):
-                ids = list(caught.pages)
-                add(("free", me(), now(), "b", self._lc_bands[name], "ids", ids, "out", "raised", "err", str(error)))
-            raise
-        add(("free", me(), now(), "b", self._lc_bands[name], "ids", caught.pages))
-        return result
+        return acquire_layout
 
-    def translate_indices(original, self, caught, name, indices):
-        try:
-            result = original(self, name, indices)
-        except BaseException as error:
-            if caught.pages is not None and all(page >= 0 for page in caught.pages):
-                ids = list(caught.pages)
-                add(("translate", me(), now(), "b", self._lc_bands[name], "ids", ids, "out", "raised", "err", str(error)))
-            raise
-        add(("translate", me(), now(), "b", self._lc_bands[name], "ids", caught.pages, "at", caught.expanded))
-        return result
+    def release(original):
+        def release_layout(self, finish_event=None, transfer_key=None):
+            known = self._lc
+            if known is None:
+                return original(self, finish_event, transfer_key)
+            with self.lock:
+                if finish_event is None:
+                    try:
+                        original(self)
+                    except BaseException:
+                        add((RELEASE_RAISED, me(), now(), known.name))
+                        raise
+                    add((RELEASE, me(), now(), known.name, self._layout_lease_state.depth))
+                    return
+                stream, event = getattr(finish_event, "_leasecheck_stream", None), number(finish_event)
+                if stream is not None:
+                    add((RECORD, me(), now(), event, stream))
+                try:
+                    original(self, finish_event, transfer_key)
+                except BaseException:
+                    add((HAND_OFF_RAISED, me(), now(), known.name, event))
+                    raise
+                depth = self._layout_lease_state.depth
+                if transfer_key is None:
+                    add((HAND_OFF, me(), now(), known.name, event, depth))
+                else:
+                    add((HAND_OFF_KEY, me(), now(), known.name, event, Text(transfer_key), depth))
 
-    def translate_index(original, self, name, index):
-        result = original(self, name, index)
-        size = self.sides[name].page_size
-        add(("translate", me(), now(), "b", self._lc_bands[name], "ids", [index // size], "at", [result // size]))
-        return result
-
-    def available_size(original, self, name):
-        result = original(self, name)
-        add(("available", me(), now(), "b", self._lc_bands[name], "res", result // self.sides[name].page_size))
-        return result
-
-    def can_fit(original, self, requests, following, *, empty=False):
-        requests, following = list(requests), list(following)
-        result = original(self, requests, following, empty=empty)
-        both = requests + following
-        if all(need >= 0 for _, need in both):
-            counts = [need // self.sides[name].page_size for name, need in both]
-            names = [self._lc_bands[name] for name, _ in both]
-            add(("admit", me(), now(), "b", names, "n", counts, "res", result, "empty", empty or None))
-        return result
-
-    def acquire(original, self):
-        if self._compacting and not self._layout_lease_state.depth:
-            add(("lease_ask", me(), now(), "a", self._lc_name))
-        original(self)
-        add(("lease", me(), now(), "a", self._lc_name, "depth", self._layout_lease_state.depth))
-
-    def release(original, self, finish_event=None, transfer_key=None):
-        name = self._lc_name
-        if finish_event is None:
-            line = ("a", name)
-            kind = "release"
-        else:
-            stream = getattr(finish_event, "_leasecheck_stream", None)
-            event = number(finish_event)
-            if stream is not None:
-                add(("record", me(), now(), "ev", event, "s", stream))
-            line = ("a", name, "ev", event, "key", None if transfer_key is None else str(transfer_key))
-            kind = "hand_off"
-        try:
-            original(self, finish_event, transfer_key)
-        except BaseException:
-            add((kind, me(), now(), *line, "out", "raised"))
-            raise
-        add((kind, me(), now(), *line, "depth", self._layout_lease_state.depth))
+        return release_layout
 
     def prune(original):
         def _prune_completed_transfer_events_locked(self):
-            before = dict(self._pending_transfer_events) if self._pending_transfer_events else None
+            events = self._pending_transfer_events
+            if self._lc is None or not events:
+                return original(self)
+            before = dict(events)
             original(self)
-            if before and hasattr(self, "_lc_name"):
-                for key, event in before.items():
-                    if key not in self._pending_transfer_events:
-                        add(("done", me(), now(), "ev", number(event)))
+            for key, event in before.items():
+                if key not in events:
+                    add((DONE, me(), now(), number(event)))
 
         return _prune_completed_transfer_events_locked
 
     def begin(original):
         def _begin_compaction(self):
-            if not hasattr(self, "_lc_name"):
+            known = self._lc
+            if known is None or self._layout_lease_state.depth:
                 return original(self)
-            if self._layout_lease_state.depth:
-                return original(self)
-            add(("compact_ask", me(), now(), "a", self._lc_name))
-            self._lc_begun, self._lc_handling = None, sys.exc_info()[1]
+            add((COMPACT_ASK, me(), now(), known.name))
+            known.begun, known.handling = None, sys.exc_info()[1]
             return [Awaited(event, add, number(event)) for event in original(self)]
 
         return _begin_compaction
 
-    def begun(self):
-        if self._lc_begun != me():
-            self._lc_begun = me()
-            add(("compact_begin", me(), now(), "a", self._lc_name))
+    def begun(known):
+        if known.begun != me():
+            known.begun = me()
+            add((COMPACT_BEGIN, me(), now(), known.name))
 
     def compact_side(original):
         def _compact_side(self, side):
-            if not hasattr(self, "_lc_name"):
+            known = self._lc
+            if known is None:
                 return original(self, side)
-            begun(self)
+            begun(known)
             before = side.logical_to_physical
             original(self, side)
             after = side.logical_to_physical
             moved = [(page, before[page], place) for page, place in after.items() if before[page] != place]
             if moved:
                 ids, places, targets = (list(column) for column in zip(*moved))
-                band = self._lc_side_bands[id(side)]
-                add(("move", me(), now(), "b", band, "ids", ids, "from", places, "to", targets))
+                add((MOVE, me(), now(), known.band(side, self), ids, places, targets))
 
         return _compact_side
 
     def finish(original):
         def _finish_compaction(self):
-            if hasattr(self, "_lc_name"):
-                failed = None if sys.exc_info()[1] is self._lc_handling else "raised"
-                clearing = current.clearing
-                if failed is None:
-                    begun(self)
+            known = self._lc
+            if known is not None:
+                if sys.exc_info()[1] is known.handling:
+                    begun(known)
+                    clearing = known.clearing.get(me())
                     if clearing is not None:
-                        add(("clear", me(), now(), "b", self._lc_bands[clearing]))
-                add(("compact_end", me(), now(), "a", self._lc_name, "out", failed))
-                self._lc_begun = None
+                        add((CLEAR, me(), now(), known.bands[clearing]))
+                    add((COMPACT_END, me(), now(), known.name))
+                else:
+                    add((COMPACT_GIVEN_UP, me(), now(), known.name))
+                known.begun = None
             original(self)
 
         return _finish_compaction
 
-    def clear(original, self, name):
-        current.clearing = name
-        try:
-            return original(self, name)
-        finally:
-            current.clearing = None
+    def clear(original):
+        def clear(self, name):
+            known = self._lc
+            if known is None:
+                return original(self, name)
+            with self.lock:
+                known.clearing[me()] = name
+                try:
+                    return original(self, name)
+                finally:
+                    del known.clearing[me()]
 
-    wrap(backing, "__init__", init)
-    for name, work in (
-        ("alloc_many", within(alloc_many)),
-        ("free", within(free)),
-        ("translate_indices", within(translate_indices)),
+        return clear
+
+    # An arena that was made before is not recorded.
+    _wraps.add(backing, "_lc", None)
+    for name, make in (
+        ("__init__", init),
+        ("alloc_many", alloc_many),
+        ("free", free),
+        ("translate_indices", translate_indices),
         ("translate_index", translate_index),
         ("available_size", available_size),
         ("can_fit_many_then", can_fit),
         ("acquire_layout", acquire),
         ("release_layout", release),
         ("clear", clear),
-    ):
-        wrap(backing, name, operation(work))
-    for name, make in (
-        ("_reserve_logical_pages", reserve),
-        ("_take_physical_pages", take),
-        ("_page_ids", page_ids),
-        ("_expand_pages", expand),
         ("_prune_completed_transfer_events_locked", prune),
         ("_begin_compaction", begin),
         ("_compact_side", compact_side),
         ("_finish_compaction", finish),
     ):
-        wrap(backing, name, make)
+        _wraps.wrap(backing, name, make)

@@ -4,14 +4,22 @@ Every path of the allocators, extending and decoding included, comes through the
 those are wrapped. Ids and places of CPU tensors are read at once. Those of a GPU are copied on the stream that computes
 them and read by the writer's thread, so that nothing waits for the GPU. Move gates and reservations are not recorded.
 """
+import json
 import threading
 import time
 
 from .wrap import Wraps
+from .writer import Later, template
 
 _wraps = Wraps()
 now = time.monotonic_ns
 me = threading.get_ident
+
+ALLOC = template("alloc", "b", "n", "ids", "at").replace('"b":%s,"n":%s', '"b":[%s],"n":[%s]')
+BIND = template("bind", "b", "ids", "at")
+GIVEN_BACK = {True: template("free", "b", "ids"), False: template("tombstone", "b", "ids")}
+MOVE = template("move", "b", "ids", "from", "to")
+CLEAR = template("clear", "b")
 
 
 def restore():
@@ -21,7 +29,7 @@ def restore():
 def kept(tensor):
     """The tensor's numbers as they are now."""
     tensor = tensor.detach()
-    return tensor.tolist() if tensor.device.type == "cpu" else tensor.clone()
+    return tensor.tolist() if tensor.device.type == "cpu" else Later(tensor.clone())
 
 
 def instrument(writer):
@@ -53,22 +61,20 @@ def instrument(writer):
             arena = writer.arena("device", {"bytes": total, "sink": True, "bands": defined})
             if arena is not None:
                 for name, band in ends.items():
-                    band._lc_band = f"{arena}.{name}"
+                    band._lc_band = json.dumps(f"{arena}.{name}")
                     bands[id(band.virtual_to_physical)] = band
 
         return __init__
 
     def handed_out(band, ids, places):
-        ids, places = kept(ids), kept(places)
+        count, ids, places = places.shape[0], kept(ids), kept(places)
         if band.is_id_owner:
-            count = places.shape[0] if hasattr(places, "shape") else len(places)
-            add(("alloc", me(), now(), "b", [band._lc_band], "n", [count], "ids", ids, "at", places))
+            add((ALLOC, me(), now(), band._lc_band, count, ids, places))
         else:
-            add(("bind", me(), now(), "b", band._lc_band, "ids", ids, "at", places))
+            add((BIND, me(), now(), band._lc_band, ids, places))
 
     def given_back(band, ids):
-        kind = "free" if band.is_id_owner else "tombstone"
-        add((kind, me(), now(), "b", band._lc_band, "ids", kept(ids)))
+        add((GIVEN_BACK[bool(band.is_id_owner)], me(), now(), band._lc_band, kept(ids)))
 
     def alloc_bind(original):
         def _alloc_bind_fast_or_slow(self, v_pages, N):
@@ -132,8 +138,7 @@ def instrument(writer):
         def _move_pages(self, src_pages, dst_pages):
             if hasattr(self, "_lc_band") and src_pages.numel():
                 ids = self.physical_to_virtual[src_pages]
-                line = ("move", me(), now(), "b", self._lc_band, "ids", kept(ids))
-                add((*line, "from", kept(src_pages), "to", kept(dst_pages)))
+                add((MOVE, me(), now(), self._lc_band, kept(ids), kept(src_pages), kept(dst_pages)))
             return original(self, src_pages, dst_pages)
 
         return _move_pages
@@ -142,7 +147,7 @@ def instrument(writer):
         def clear(self):
             original(self)
             if hasattr(self, "_lc_band") and self.is_id_owner:
-                add(("clear", me(), now(), "b", self._lc_band))
+                add((CLEAR, me(), now(), self._lc_band))
 
         return clear
 

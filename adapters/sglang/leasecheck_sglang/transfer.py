@@ -3,10 +3,16 @@ import threading
 import time
 
 from .wrap import Wraps
+from .writer import Later, template
 
 _wraps = Wraps()
 now = time.monotonic_ns
 me = threading.get_ident
+
+TRANSFER = {direction: template("transfer", "x", "bytes", dir=direction) for direction in ("backup", "load")}
+TRANSFER_FAILED = template("transfer_end", "x", out="raised")
+ACCESS = {kind: template(kind, "in", "at") for kind in ("read", "write")}
+ACCESS_QUEUED = {kind: template(kind, "in", "at", "s", "x") for kind in ("read", "write")}
 
 
 def restore():
@@ -34,11 +40,11 @@ def instrument(writer):
                     for transfer in batch
                     if isinstance(transfer.host_pool, pool) and transfer.host_indices is not None
                 )
-                add(("transfer", me(), now(), "x", transfers[0], "bytes", size, "dir", direction))
+                add((TRANSFER[direction], me(), now(), transfers[0], size))
                 try:
                     completion = original(self, batch, *args, **kwargs)
                 except BaseException:
-                    add(("transfer_end", me(), now(), "x", under_way.now[1], "out", "raised"))
+                    add((TRANSFER_FAILED, me(), now(), under_way.now[1]))
                     raise
                 finally:
                     under_way.now = before
@@ -65,15 +71,16 @@ def instrument(writer):
     def access(kind, host_indices_at):
         def make(original):
             def method(self, *args, **kwargs):
-                backing = self._shared_backing
                 indices = args[host_indices_at]
                 layer = args[3] if kind == "read" and len(args) > 3 else kwargs.get("layer_id", 0)
-                bands = getattr(backing, "_lc_bands", None)
-                if bands is not None and layer == 0 and indices is not None and indices.numel():
+                known = getattr(self._shared_backing, "_lc", None)
+                if known is not None and layer == 0 and indices is not None and indices.numel():
+                    band, places = known.bands[self.pool_label], Later(indices[:: self.page_size] // self.page_size)
                     transfer = getattr(under_way, "now", None)
-                    stream, which = transfer if transfer is not None else (None, None)
-                    places = indices[:: self.page_size] // self.page_size
-                    add((kind, me(), now(), "in", bands[self.pool_label], "at", places, "s", stream, "x", which))
+                    if transfer is None:
+                        add((ACCESS[kind], me(), now(), band, places))
+                    else:
+                        add((ACCESS_QUEUED[kind], me(), now(), band, places, *transfer))
                 return original(self, *args, **kwargs)
 
             return method

@@ -1,20 +1,26 @@
 """Methods of classes are wrapped, and given back."""
 import functools
 
+_NONE = object()
+
 
 class Wraps:
     def __init__(self):
         self.originals = []
 
     def wrap(self, owner, name, make):
-        """Replaces `owner.name` by `make(original)`. Static methods stay static."""
+        """Replaces `owner.name` by `make(original)`."""
         original = vars(owner)[name]
-        plain = original.__func__ if isinstance(original, staticmethod) else original
-        wrapped = functools.wraps(plain)(make(plain))
-        setattr(owner, name, staticmethod(wrapped) if isinstance(original, staticmethod) else wrapped)
-        self.originals.append((owner, name, original))
+        self.add(owner, name, functools.wraps(original)(make(original)))
+
+    def add(self, owner, name, value):
+        self.originals.append((owner, name, vars(owner).get(name, _NONE)))
+        setattr(owner, name, value)
 
     def restore(self):
         while self.originals:
             owner, name, original = self.originals.pop()
-            setattr(owner, name, original)
+            if original is _NONE:
+                delattr(owner, name)
+            else:
+                setattr(owner, name, original)

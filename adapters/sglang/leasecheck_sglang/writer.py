@@ -9,8 +9,42 @@ PERIOD = 0.5
 SETTLE = 2.0
 
 
+def template(kind, *keys, **fixed):
+    """The text of a line of that kind, with places for its thread, its time and the values of `keys`.
+
+    Values are written as `str` writes them: numbers, lists of numbers, and what `Text`, `Later` and `flag` make of others.
+    """
+    known = "".join(f',"{key}":{json.dumps(value)}' for key, value in fixed.items())
+    return f'{{"k":"{kind}","th":%s,"t":%s' + "".join(f',"{key}":%s' for key in keys) + known.replace("%", "%%") + "}\n"
+
+
+class Text:
+    """A value that becomes a JSON string when its line is written."""
+
+    __slots__ = ("value",)
+
+    def __init__(self, value):
+        self.value = value
+
+    def __str__(self):
+        return json.dumps(str(self.value))
+
+
+class Later:
+    """A tensor that becomes a list when its line is written."""
+
+    __slots__ = ("tensor",)
+
+    def __init__(self, tensor):
+        self.tensor = tensor
+
+    def __str__(self):
+        return str(self.tensor.tolist())
+
+
 class Writer:
-    """Collects the lines of one trace. `add` is one append of one tuple, which the interpreter does atomically."""
+    """Collects the lines of one trace. `add` is one append of one tuple, which the interpreter does atomically: a
+    `template`, the thread, the time, the values."""
 
     def __init__(self, path):
         self.path = path
@@ -70,7 +104,7 @@ class Writer:
         # Appends go on at the end meanwhile.
         count = len(self.lines)
         if count:
-            self.file.writelines(map(render, self.lines[:count]))
+            self.file.writelines([line[0] % line[1:] for line in self.lines[:count]])
             del self.lines[:count]
             self.written += count
         self.file.flush()
@@ -84,21 +118,3 @@ class Writer:
         if self.late:
             print(f"leasecheck_sglang: {self.late} arenas were made too late to be recorded", file=sys.stderr)
         return self.written
-
-
-def plain(value):
-    """What can be written: tensors become lists here, on the writer's thread."""
-    if hasattr(value, "tolist"):
-        return value.tolist()
-    return value
-
-
-def render(line):
-    """A tuple `(kind, thread, time, key, value, key, value, ...)` as a line."""
-    kind, thread, when, *rest = line
-    out = {"k": kind, "th": thread, "t": when}
-    for at in range(0, len(rest), 2):
-        value = plain(rest[at + 1])
-        if value is not None:
-            out[rest[at]] = value
-    return json.dumps(out, separators=(",", ":")) + "\n"
