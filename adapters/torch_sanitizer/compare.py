@@ -4,7 +4,7 @@
 The sanitizer's event handler needs no GPU. Every line of a trace in tests/traces/sanitizer becomes the call that the
 sanitizer would have got from a running program: work on a stream is a kernel launch whose tensors are known by the
 address of their first byte. What it is never told of (a host thread that touches pinned memory, the size of a view)
-has no call. The exit code is 1 if either side reports something else than tests/traces/sanitizer/expected.tsv says.
+has no call. The exit code is 1 if either side reports something else than tests/traces/sanitizer/expected.tsv says, 2 without torch.
 
     apt-get install --no-install-recommends python3-torch
     /usr/bin/python3 adapters/torch_sanitizer/compare.py [LEASECHECK]
@@ -87,6 +87,11 @@ def leasecheck(program, traces):
 
 
 def main():
+    try:
+        import torch  # noqa: F401
+    except ImportError:
+        print(f"{sys.executable} has no torch: see the beginning of this file", file=sys.stderr)
+        return 2
     logging.disable(logging.CRITICAL)
     program = sys.argv[1:] or ["cargo", "run", "-q", "--"]
     rows = [row.split("\t") for row in (TRACES / "expected.tsv").read_text().splitlines() if not row.startswith("#")]

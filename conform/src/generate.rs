@@ -3,10 +3,10 @@
 //! What is drawn depends on what core would have done so far (which pages are live, who waits), never on the driver: a
 //! seed is the same sequence for every driver that can do the same.
 
-use crate::draws::Draws;
 use crate::protocol::{Band, Call, End, Hello, Layout, Step};
 use crate::reference::Reference;
 use leasecheck_core::BandId;
+use leasecheck_sim::hunt::draws::Draws;
 
 /// What a sequence is about. Many stay away from what is known to differ, so that they go deep.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -21,12 +21,15 @@ enum Flavour {
     Faults,
 }
 
+/// Keeps the choices of a seed apart from those that a hunt makes.
+const PURPOSE: u64 = u64::from_le_bytes(*b"conform\0");
+
 const THREADS: [&str; 4] = ["a", "b", "c", "d"];
 const KEYS: [&str; 2] = ["d2h", "h2d"];
 
 /// The sequence of a seed: first a reset, then the steps.
 pub(crate) fn sequence(seed: u64, hello: &Hello) -> Vec<Step> {
-    let mut draws = Draws::new(seed);
+    let mut draws = Draws::new(seed, PURPOSE);
     let flavour = match draws.below(100) {
         0..40 => Flavour::Plain,
         40..55 if !hello.trusting => Flavour::Wrong,
@@ -92,6 +95,9 @@ struct Author<'a> {
 
 impl Author<'_> {
     fn step(&mut self, reference: &Reference) -> Step {
+        if self.hello.flushes && self.draws.chance(30) {
+            return self.between_forwards(reference);
+        }
         let threaded = matches!(self.flavour, Flavour::Leases | Flavour::Faults);
         let happens = threaded && self.hello.events && self.draws.chance(15);
         if happens && let Some(call) = self.happening(reference) {
@@ -105,6 +111,21 @@ impl Author<'_> {
             self.operation(reference)
         };
         Step { thread: Some(thread.to_owned()), call }
+    }
+
+    /// What happens to a device pool beside allocations: flushes, the move gate, forwards.
+    fn between_forwards(&mut self, reference: &Reference) -> Step {
+        let call = match (self.draws.below(10), reference.open_events().first()) {
+            (0..5, _) => return Step { thread: Some(THREADS[0].to_owned()), call: Call::Flush },
+            (5..7, _) => Call::Gate { closed: !reference.gate_closed() },
+            (_, Some(event)) => Call::Complete { event: *event },
+            (_, None) => {
+                self.next_event += 1;
+                let (_, tokens) = self.pages(reference, false, Some(0));
+                Call::Forward { event: self.next_event, tokens }
+            }
+        };
+        Step { thread: None, call }
     }
 
     fn lease(&mut self, held: bool) -> Call {

@@ -5,7 +5,7 @@ use crate::compare::Place;
 use crate::protocol::{Answer, Call, Hello, Layout, Outcome, State, Step};
 use leasecheck_core::{Arena, BandId};
 use serde_json::json;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Ids of core beside those of the driver, page by page.
 pub(crate) struct Lens {
@@ -15,13 +15,19 @@ pub(crate) struct Lens {
     /// Core's page → the driver's, by band (the first band's for all of a device pool).
     to_driver: BTreeMap<(usize, i64), i64>,
     to_core: BTreeMap<(usize, i64), i64>,
+    /// The driver's places after the step before, by band and core's page.
+    places: BTreeMap<(String, i64), i64>,
+    gate_closed: bool,
+    /// The forward that is in flight: its event, and core's pages that it writes.
+    forward: Option<(u32, BTreeSet<i64>)>,
 }
 
 impl Lens {
     pub(crate) fn new(hello: &Hello, layout: &Layout) -> Lens {
         let (own_ids, own_places) = (hello.own_ids, hello.own_places);
         let (to_driver, to_core) = (BTreeMap::new(), BTreeMap::new());
-        Lens { own_ids, own_places, layout: layout.clone(), to_driver, to_core }
+        let (places, gate_closed, forward) = (BTreeMap::new(), false, None);
+        Lens { own_ids, own_places, layout: layout.clone(), to_driver, to_core, places, gate_closed, forward }
     }
 
     fn band(&self, name: &str) -> Option<(usize, i64)> {
@@ -33,8 +39,13 @@ impl Lens {
     pub(crate) fn outgoing(&self, step: &Step) -> Step {
         let mut step = step.clone();
         if self.own_ids
-            && let Call::Free { band, tokens } | Call::Unbind { band, tokens } | Call::Translate { band, tokens } =
-                &mut step.call
+            && let Some((band, tokens)) = match &mut step.call {
+                Call::Free { band, tokens } | Call::Unbind { band, tokens } | Call::Translate { band, tokens } => {
+                    Some((band.as_str(), tokens))
+                }
+                Call::Forward { tokens, .. } => Some((self.layout.bands[0].name.as_str(), tokens)),
+                _ => None,
+            }
             && let Some((at, size)) = self.band(band)
         {
             for token in tokens {
@@ -64,8 +75,60 @@ impl Lens {
             self.rename(&mut answer.state);
         }
         if self.own_places {
+            self.settle_moves(step, &answer.state)?;
             self.settle_places(&core.state, arena, &mut answer.state)?;
         }
+        Ok(())
+    }
+
+    /// Moves are right if the gate is open and, in a flush, the forward in flight does not write the page and the place
+    /// that it leaves waits for that forward. Nothing stands where a page waits.
+    fn settle_moves(&mut self, step: &Step, state: &State) -> Result<(), Place> {
+        match &step.call {
+            Call::Gate { closed } => self.gate_closed = *closed,
+            Call::Forward { event, tokens } => {
+                let size = i64::from(self.layout.bands[0].page_tokens);
+                self.forward = Some((*event, tokens.iter().map(|token| token.div_euclid(size)).collect()));
+            }
+            Call::Complete { event } => self.forward = self.forward.take().filter(|(open, _)| open != event),
+            Call::Free { tokens, .. } => {
+                let size = i64::from(self.layout.bands[0].page_tokens);
+                if let Some((_, written)) = &mut self.forward {
+                    written.retain(|page| tokens.iter().all(|token| token.div_euclid(size) != *page));
+                }
+            }
+            Call::Clear { .. } => self.forward = None,
+            _ => {}
+        }
+        let mut places = BTreeMap::new();
+        for (name, band) in &state.bands {
+            let pending = band.pending.as_deref().unwrap_or_default();
+            for (page, place, _) in &band.pages {
+                let wrong = |rule: &str, what: String| Err(Place("state.places".into(), rule.into(), what));
+                if pending.contains(place) {
+                    let what = format!("page {page} of {name} at {place}, which waits");
+                    return wrong("no page where a place waits for an event", what);
+                }
+                let before = self.places.get(&(name.clone(), *page)).filter(|before| *before != place);
+                // An allocation waits for the forward where it has to.
+                let flushed = step.call == Call::Flush;
+                if let Some(before) = before {
+                    let what = format!("page {page} of {name} moved from {before} to {place}");
+                    match &self.forward {
+                        _ if self.gate_closed => return wrong("no page moves while the gate is closed", what),
+                        Some((_, written)) if flushed && written.contains(page) => {
+                            return wrong("no page moves that the forward in flight writes", what);
+                        }
+                        Some((event, _)) if flushed && !pending.contains(before) => {
+                            return wrong(&format!("the place that a page leaves waits for event {event}"), what);
+                        }
+                        _ => {}
+                    }
+                }
+                places.insert((name.clone(), *page), *place);
+            }
+        }
+        self.places = places;
         Ok(())
     }
 

@@ -7,7 +7,6 @@
 
 mod campaign;
 mod compare;
-mod draws;
 mod driver;
 mod file;
 mod generate;

@@ -70,6 +70,9 @@ pub struct Hello {
     /// Whether leases can be handed off to events.
     #[serde(default)]
     pub events: bool,
+    /// Whether it is a device pool that moves pages when room is needed: it has flushes, a move gate, and forwards.
+    #[serde(default)]
+    pub flushes: bool,
     /// Whether the implementation trusts its callers: wrong sizes, ids and bands are not drawn.
     #[serde(default)]
     pub trusting: bool,
@@ -132,6 +135,20 @@ pub enum Call {
         /// The tokens.
         tokens: Vec<i64>,
     },
+    /// Move pages together where that is possible without waiting, as between two forwards.
+    Flush,
+    /// The move gate closes or opens: while it is closed, no page moves.
+    Gate {
+        /// Whether it is closed.
+        closed: bool,
+    },
+    /// A forward is launched. Until its event completes it reads every page that is live, and writes some.
+    Forward {
+        /// Its event.
+        event: u32,
+        /// Tokens that it writes, in the first band and those that bind its ids.
+        tokens: Vec<i64>,
+    },
     /// Take a lease.
     Acquire,
     /// Give a lease back.
@@ -174,6 +191,9 @@ impl Call {
             Call::Clear { .. } => "clear",
             Call::Fits { .. } => "fits",
             Call::Translate { .. } => "translate",
+            Call::Flush => "flush",
+            Call::Gate { .. } => "gate",
+            Call::Forward { .. } => "forward",
             Call::Acquire => "acquire",
             Call::Release { .. } => "release",
             Call::Complete { .. } => "complete",
@@ -248,6 +268,9 @@ pub struct BandState {
     /// Free physical pages inside the watermark.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub holes: Option<Vec<i64>>,
+    /// Physical pages that moves have left and that wait for an event before they are used again.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pending: Option<Vec<i64>>,
     /// First page not consumed of a band that grows up, last page not consumed of one that grows down.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub watermark: Option<i64>,

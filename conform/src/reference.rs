@@ -51,6 +51,7 @@ pub(crate) struct Reference {
     pending: Vec<Pending>,
     blocked: Vec<Blocked>,
     stamps: BTreeMap<(u8, u32), u8>,
+    gate_closed: bool,
 }
 
 impl Reference {
@@ -85,6 +86,7 @@ impl Reference {
             pending: Vec::new(),
             blocked: Vec::new(),
             stamps: BTreeMap::new(),
+            gate_closed: false,
         })
     }
 
@@ -109,6 +111,11 @@ impl Reference {
     /// Events that have been named and are not complete.
     pub(crate) fn open_events(&self) -> Vec<u32> {
         self.events.iter().filter(|(_, event)| !event.done).map(|(key, _)| *key).collect()
+    }
+
+    /// Whether the move gate is closed.
+    pub(crate) fn gate_closed(&self) -> bool {
+        self.gate_closed
     }
 
     fn holder(&mut self, thread: &str) -> HolderId {
@@ -200,6 +207,10 @@ impl Reference {
                 self.events.entry(*event).or_default().query_fails = *on;
                 self.table.query_failed(EventKey(*event));
             }
+            Call::Gate { closed } => self.gate_closed = *closed,
+            Call::Forward { event, .. } => {
+                self.events.entry(*event).or_default();
+            }
             Call::SyncFails { event, on } => self.events.entry(*event).or_default().sync_fails = *on,
             _ => {}
         }
@@ -246,6 +257,13 @@ impl Reference {
                     Outcome::Ok(json!(arena.fits_then(&first, &then, everything)))
                 }
             },
+            Call::Flush => {
+                if !self.gate_closed {
+                    let plan = self.arena.plan(&everything);
+                    self.arena.commit(&plan, None);
+                }
+                Outcome::Ok(Value::Null)
+            }
             Call::Acquire if again => {
                 if self.table.is_held_back(holder) {
                     return None;
@@ -412,6 +430,7 @@ impl Reference {
             }
             let state = BandState {
                 holes: Some(self.holes(id, &pages)),
+                pending: None,
                 pages,
                 free: (band.ids == Ids::Own).then_some(free),
                 watermark: Some(self.arena.watermark(id)),

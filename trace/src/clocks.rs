@@ -98,6 +98,12 @@ impl Clocks {
         }
     }
 
+    /// Agents, known so far.
+    #[cfg(test)]
+    pub(crate) fn len(&self) -> usize {
+        self.agents.len()
+    }
+
     /// Streams and RDMA queues, known so far.
     pub(crate) fn streams(&self) -> Vec<Agent> {
         self.numbers.iter().filter(|((kind, _), _)| *kind == Kind::Stream).map(|(_, agent)| *agent).collect()

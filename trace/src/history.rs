@@ -69,10 +69,10 @@ impl History {
         History { segments: BTreeMap::new(), fresh: Memory { owner: NOBODY, freed: None, role } }
     }
 
-    /// Ranges that are told apart.
+    /// Ranges that are told apart, and reads that are remembered of them.
     #[cfg(test)]
-    pub(crate) fn len(&self) -> usize {
-        self.segments.len()
+    pub(crate) fn len(&self) -> (usize, usize) {
+        (self.segments.len(), self.segments.values().map(|segment| segment.reads.len()).sum())
     }
 
     /// Makes `at` a border between segments.
@@ -192,9 +192,9 @@ mod tests {
         assert!(history.touch(64, 128, touch(0, 2, true), &vec![2, 0]).unordered.is_none());
         let found = history.touch(32, 96, touch(1, 1, false), &vec![1, 1]);
         assert_eq!(found.unordered.map(|other| other.time), Some(2), "the second half is not known");
-        assert_eq!(history.len(), 4);
+        assert_eq!(history.len().0, 4);
         history.touch(0, 128, touch(0, 3, true), &vec![3, 1]);
-        assert_eq!(history.len(), 1);
+        assert_eq!(history.len().0, 1);
         assert!(history.touch(16, 17, touch(1, 2, true), &vec![3, 2]).unordered.is_none());
     }
 

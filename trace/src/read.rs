@@ -1,7 +1,7 @@
 //! Reading a trace in one pass.
 
 use crate::check::Checker;
-use crate::format::{Event, Header};
+use crate::format::{self, Event, Header};
 use crate::report::{Broken, KEPT, Report};
 use std::io::BufRead;
 
@@ -63,7 +63,7 @@ pub fn check(file: &str, mut input: impl BufRead) -> Report {
             report.broken = broken(line, "the trace goes on after its `end`".into());
             break;
         }
-        let event: Event = match serde_json::from_slice(&text) {
+        let event = match format::event(&text) {
             Ok(event) => event,
             Err(error) => {
                 report.broken = broken(line, of_line(&error));
@@ -111,23 +111,34 @@ fn begin(input: &mut impl BufRead, text: &mut Vec<u8>) -> Result<(Header, Checke
 /// Reads a line, without its end; false at the end of the input.
 fn next_line(input: &mut impl BufRead, text: &mut Vec<u8>) -> Result<bool, String> {
     text.clear();
-    let read = std::io::Read::take(&mut *input, MAX_LINE as u64 + 1).read_until(b'\n', text);
-    match read {
-        Ok(0) => Ok(false),
-        Ok(_) if text.len() > MAX_LINE => Err(format!("the line is longer than {MAX_LINE} bytes")),
-        Ok(_) => {
-            text.truncate(text.trim_ascii_end().len());
-            Ok(true)
+    loop {
+        let buffer = match input.fill_buf() {
+            Ok(buffer) => buffer,
+            Err(error) if error.kind() == std::io::ErrorKind::Interrupted => continue,
+            Err(error) => return Err(format!("cannot be read: {error}")),
+        };
+        let (last, end) = (buffer.is_empty(), memchr::memchr(b'\n', buffer));
+        let taken = end.map_or(buffer.len(), |at| at + 1);
+        text.extend_from_slice(&buffer[..end.unwrap_or(taken)]);
+        input.consume(taken);
+        if text.len() > MAX_LINE {
+            return Err(format!("the line is longer than {MAX_LINE} bytes"));
         }
-        Err(error) => Err(format!("cannot be read: {error}")),
+        if last || end.is_some() {
+            let any = end.is_some() || !text.is_empty();
+            text.truncate(text.trim_ascii_end().len());
+            return Ok(any);
+        }
     }
 }
 
 /// What is wrong, and in which column; the parser sees one line only.
 fn of_line(error: &serde_json::Error) -> String {
     let text = error.to_string();
-    match text.rsplit_once(" at line ") {
-        Some((what, _)) if error.column() > 0 => format!("{what}, in column {}", error.column()),
-        _ => text,
+    let what = text.rsplit_once(" at line ").map_or(&text[..], |(what, _)| what);
+    match (error.is_eof(), error.column()) {
+        (true, _) => format!("the line ends in the middle: {what}"),
+        (false, 0) => what.to_owned(),
+        (false, column) => format!("{what}, in column {column}"),
     }
 }

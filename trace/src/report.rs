@@ -162,14 +162,14 @@ pub(crate) const NEEDS: &[Needs] = {
         needs(Code::PartialPage, &[], "transfers, or accesses by token"),
         needs(Code::MisKeyed, &[], "`store` or `fetch`"),
         needs(Code::WrongSpace, &[], "accesses to bands"),
-        needs(Code::NotAtomic, &[Pages], "a `state` after a call that failed"),
+        needs(Code::NotAtomic, &[Pages], "`state` after a call that failed"),
         needs(Code::Admission, &[Pages], "`alloc`, `admit` or `available` in an arena with a `design`"),
         needs(Code::LostBytes, &[], "`copy` or `transfer_end`"),
         needs(Code::DoubleFree, &[Pages], "`free`, `tombstone`, `mem_free` or `release`"),
         needs(Code::UseAfterFree, &[Pages], "`translate` or accesses by id"),
         needs(Code::Leak, &[Pages], "`empty`"),
         needs(Code::Deadlock, &[Leases], "`lease_ask` or `compact_ask` while others wait"),
-        needs(Code::LostWakeup, &[Leases], "an `end` with somebody waiting"),
+        needs(Code::LostWakeup, &[Leases], "`end` with somebody waiting"),
         needs(Code::Starvation, &[Leases], "`lease` while a compaction waits"),
     ]
 };

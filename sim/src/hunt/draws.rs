@@ -8,7 +8,7 @@ use rand::rngs::ChaCha8Rng;
 use rand::{Rng, SeedableRng};
 
 /// A stream of choices.
-pub(crate) struct Draws(From);
+pub struct Draws(From);
 
 #[allow(clippy::large_enum_variant)] // It lives on the stack, once for a program or a schedule.
 enum From {
@@ -19,7 +19,8 @@ enum From {
 
 impl Draws {
     /// The choices of a seed. `purpose` keeps the choices of different decisions independent of each other.
-    pub(crate) fn new(seed: u64, purpose: u64) -> Draws {
+    #[must_use]
+    pub fn new(seed: u64, purpose: u64) -> Draws {
         let mut bytes = [0; 32];
         bytes[..8].copy_from_slice(&seed.to_le_bytes());
         bytes[8..16].copy_from_slice(&purpose.to_le_bytes());
@@ -27,12 +28,13 @@ impl Draws {
     }
 
     /// The choices that these bytes stand for, one byte for each choice among up to 256.
-    pub(crate) fn from_bytes(bytes: &[u8]) -> Draws {
+    #[must_use]
+    pub fn from_bytes(bytes: &[u8]) -> Draws {
         Draws(From::Bytes(Vec::from(bytes).into_iter()))
     }
 
     /// A number below `bound` (0 if the bound is 0).
-    pub(crate) fn below(&mut self, bound: usize) -> usize {
+    pub fn below(&mut self, bound: usize) -> usize {
         match &mut self.0 {
             // The upper half of the product: uniform up to one part in 2^64 / bound.
             From::Seed(rng) => ((u128::from(rng.next_u64()) * bound as u128) >> 64) as usize,
@@ -45,17 +47,20 @@ impl Draws {
     }
 
     /// A number from `low` to `high`, both included.
-    pub(crate) fn between(&mut self, low: usize, high: usize) -> usize {
+    pub fn between(&mut self, low: usize, high: usize) -> usize {
         low + self.below(high.saturating_sub(low) + 1)
     }
 
     /// True in `percent` of a hundred cases.
-    pub(crate) fn chance(&mut self, percent: usize) -> bool {
+    pub fn chance(&mut self, percent: usize) -> bool {
         self.below(100) < percent
     }
 
     /// One of several.
-    pub(crate) fn pick<'a, T>(&mut self, of: &'a [T]) -> &'a T {
+    ///
+    /// # Panics
+    /// If there are none.
+    pub fn pick<'a, T>(&mut self, of: &'a [T]) -> &'a T {
         &of[self.below(of.len())]
     }
 }

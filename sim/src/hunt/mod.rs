@@ -20,7 +20,7 @@ pub mod ablation;
 pub mod bytes;
 mod campaign;
 mod draft;
-mod draws;
+pub mod draws;
 mod find;
 mod identity;
 mod reach;

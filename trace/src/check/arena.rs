@@ -353,6 +353,15 @@ impl Arena {
         Some((self.number_of(holder), self.granted.get(&holder).copied().unwrap_or(0)))
     }
 
+    /// Entries that are held of it.
+    #[cfg(test)]
+    pub(crate) fn len(&self) -> usize {
+        let bands = self.bands.iter().map(|band| band.by_id.len() + band.occupants.len() + band.pending.len());
+        let (ranges, reads) = self.history.len();
+        let held = self.granted.len() + self.holders.len() + self.keys.len() + self.queues.len() + self.gates.len();
+        bands.sum::<usize>() + ranges + reads + held
+    }
+
     pub(crate) fn note(&self) -> Option<String> {
         let line = self.parted?;
         Some(format!(

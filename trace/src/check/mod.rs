@@ -8,6 +8,8 @@ mod access;
 mod arena;
 mod design;
 mod leases;
+#[cfg(test)]
+mod memory;
 mod order;
 mod pages;
 mod transfers;
@@ -21,7 +23,7 @@ use leasecheck_core::Rule;
 use leasecheck_sim::invariants::Code;
 use order::{Queued, Remembered};
 use std::collections::{BTreeMap, BTreeSet};
-use transfers::Transfer;
+use transfers::{Stored, Transfer};
 
 /// Characters of a line that a finding shows.
 const QUOTED: usize = 200;
@@ -78,6 +80,7 @@ pub struct Checker {
     queues: BTreeSet<Agent>,
     queued: Queued,
     transfers: BTreeMap<u64, Transfer>,
+    stored: Stored,
     /// Holders that wait for a lease or a compaction.
     waits: BTreeMap<u64, leases::Wait>,
     /// The generation that was handed out last.
@@ -115,6 +118,7 @@ impl Checker {
             queues: BTreeSet::new(),
             queued: Queued::default(),
             transfers: BTreeMap::new(),
+            stored: Stored::default(),
             waits: BTreeMap::new(),
             generation: 0,
             line: 1,
@@ -428,6 +432,9 @@ impl Checker {
         }
         if self.queued.dropped > 0 {
             notes.push(format!("{} queued operations were forgotten before they ran", self.queued.dropped));
+        }
+        if self.stored.dropped > 0 {
+            notes.push(format!("the oldest {} keys were forgotten to bound memory", self.stored.dropped));
         }
         notes
     }

@@ -1,9 +1,11 @@
 //! Lines about copies: transfers, storage, RDMA.
 
 use super::access::{Target, Touching};
+use super::order::REMEMBERED;
 use super::{Checker, Code, say};
 use crate::format::{self, Copy, Fetch, Name, Out, Pages, Places, Post, Recorded, Space, Store, TransferEnd};
 use leasecheck_core::Rule;
+use std::collections::{BTreeMap, VecDeque};
 
 /// A transfer that has not ended.
 #[derive(Clone, Copy, Debug)]
@@ -11,6 +13,55 @@ pub(super) struct Transfer {
     bytes: u64,
     copied: u64,
     line: u64,
+}
+
+/// What a storage thread does.
+#[derive(Clone, Copy)]
+struct Storage<'a> {
+    band: &'a Name,
+    keys: &'a [Name],
+    ids: Option<&'a Pages>,
+    at: Option<&'a Places>,
+    sums: Option<&'a Places>,
+}
+
+/// What keys stand for, per name of a band: arenas that share a storage share its keys. The oldest are forgotten when
+/// there are too many.
+#[derive(Debug, Default)]
+pub(super) struct Stored {
+    known: BTreeMap<(String, Name), (u64, u64)>,
+    oldest: VecDeque<(String, Name)>,
+    pub(super) dropped: u64,
+}
+
+impl Stored {
+    /// The key stands for content with that checksum from that line on, or did before: then the checksum and line that
+    /// were known.
+    fn put(&mut self, band: &str, key: &Name, sum: u64, line: u64) -> Option<(u64, u64)> {
+        let entry = (band.to_owned(), key.clone());
+        if let Some(known) = self.known.get(&entry) {
+            return Some(*known);
+        }
+        if self.oldest.len() == REMEMBERED
+            && let Some(oldest) = self.oldest.pop_front()
+        {
+            self.known.remove(&oldest);
+            self.dropped += 1;
+        }
+        self.oldest.push_back(entry.clone());
+        self.known.insert(entry, (sum, line));
+        None
+    }
+
+    /// Entries that are held.
+    #[cfg(test)]
+    pub(super) fn len(&self) -> usize {
+        self.known.len() + self.oldest.len()
+    }
+
+    fn sum(&self, band: &str, key: &Name) -> Option<u64> {
+        self.known.get(&(band.to_owned(), key.clone())).map(|(sum, _)| *sum)
+    }
 }
 
 impl Checker {
@@ -72,23 +123,20 @@ impl Checker {
     }
 
     pub(super) fn store(&mut self, e: &Store) -> Result<(), String> {
-        let stored = (&e.b, &e.keys[..], e.ids.as_ref(), e.at.as_ref());
-        self.storage(e.th, stored, e.out, false)
+        let storage =
+            Storage { band: &e.b, keys: &e.keys, ids: e.ids.as_ref(), at: e.at.as_ref(), sums: e.sum.as_ref() };
+        self.storage(e.th, &storage, e.out, false)
     }
 
     pub(super) fn fetch(&mut self, e: &Fetch) -> Result<(), String> {
-        let fetched = (&e.b, &e.keys[..], e.ids.as_ref(), e.at.as_ref());
-        self.storage(e.th, fetched, e.out, true)
+        let storage =
+            Storage { band: &e.b, keys: &e.keys, ids: e.ids.as_ref(), at: e.at.as_ref(), sums: e.sum.as_ref() };
+        self.storage(e.th, &storage, e.out, true)
     }
 
-    fn storage(
-        &mut self,
-        thread: Option<u64>,
-        (band, keys, ids, at): (&Name, &[Name], Option<&Pages>, Option<&Places>),
-        out: Out,
-        write: bool,
-    ) -> Result<(), String> {
-        let (arena, band) = self.band(band)?;
+    fn storage(&mut self, thread: Option<u64>, storage: &Storage<'_>, out: Out, write: bool) -> Result<(), String> {
+        let Storage { keys, ids, at, sums, .. } = *storage;
+        let (arena, band) = self.band(storage.band)?;
         let agent = self.thread(thread);
         if ids.is_none() && at.is_none() {
             return Ok(());
@@ -103,9 +151,43 @@ impl Checker {
             return Ok(());
         }
         let place = super::Place { arena, band: Some(band) };
-        let touching = Touching { agent, write, whole: true, sums: None };
+        let touching = Touching { agent, write, whole: true, sums };
         self.access(&Target { place, at, ids, space: Space::Page }, &touching)?;
+        if keys.len() == pages {
+            for (nth, key) in keys.iter().enumerate() {
+                let id = ids.map(|ids| ids[nth]);
+                let page = id.and_then(|id| self.arenas[arena].bands[band].live(id));
+                let sum = sums.map(|sums| sums[nth]).or_else(|| page.filter(|_| !write).and_then(|page| page.sum));
+                self.stands_for((arena, band), key, sum, write);
+                if let (true, None, Some(id)) = (write, sums, id) {
+                    let known = self.stored.sum(&self.arenas[arena].bands[band].name, key);
+                    if let Some(page) = self.arenas[arena].bands[band].live_mut(id) {
+                        page.sum = known;
+                    }
+                }
+            }
+        }
         Ok(())
+    }
+
+    /// The key stands for content with that checksum: always for the same.
+    fn stands_for(&mut self, (arena, band): (usize, usize), key: &Name, sum: Option<u64>, fetched: bool) {
+        let Some(sum) = sum else { return };
+        let name = self.arenas[arena].bands[band].name.clone();
+        let known = self.stored.put(&name, key, sum, self.line);
+        let Some((before, line)) = known else { return };
+        self.check(Code::MisKeyed, before == sum, |_| {
+            let message = if fetched {
+                format!(
+                    "fetching `{key}` gives content with checksum {sum}, but it stands for {before} since line {line}"
+                )
+            } else {
+                format!("`{key}` is stored with checksum {sum}, but it stands for {before} since line {line}")
+            };
+            say(message, format!("content with checksum {before}, or another key"))
+                .guard(Rule::KeysOneToOne)
+                .earlier(line)
+        });
     }
 
     pub(super) fn post(&mut self, e: &Post) -> Result<(), String> {

@@ -9,4 +9,5 @@ mod format;
 mod litmus;
 mod random_runs;
 mod recorded;
+mod reports;
 mod sanitizer;
