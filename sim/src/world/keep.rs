@@ -1,11 +1,12 @@
 //! What is kept of pages beside their place: references, the cache and its evictions, valid lengths, mappings.
 
-use super::access::UNMAPPED;
+use super::access::{NOTHING, UNMAPPED};
 use super::{ArenaState, Effects, Kept, World};
 use crate::invariants::{self, Violation};
 use crate::marks::Mark;
 use crate::program::{Class, Operand, Program};
 use leasecheck_core::{Admission, Arena, BandId, Ids, LogicalPage, Request, Rule};
+use std::ops::Range;
 
 impl ArenaState {
     pub(crate) fn kept(&self, band: u8, id: u8) -> Kept {
@@ -36,19 +37,8 @@ impl World {
         operands: &[Operand],
         effects: &mut Effects,
     ) -> Result<(), Violation> {
-        for operand in operands {
-            for id in self.ids_of(program, operand).unwrap_or_default() {
-                let state = &mut self.arenas[usize::from(operand.arena)];
-                if !state.alive(operand.band, id.id, id.generation) {
-                    return Err(invariants::use_after_free::id_is_dead(program, operand, id.id));
-                }
-                let owner = state.owner(operand.band);
-                let kept = state.kept(owner, id.id);
-                state.keep(owner, id.id, Kept { references: kept.references.saturating_add(1), ..kept });
-                effects.mark(Mark::Shared);
-            }
-        }
-        Ok(())
+        let share = |kept: &mut Kept| kept.references = kept.references.saturating_add(1);
+        self.keep_all(program, operands, (ArenaState::owner, Mark::Shared), share, effects)
     }
 
     pub(crate) fn cache(
@@ -57,15 +47,30 @@ impl World {
         operands: &[Operand],
         effects: &mut Effects,
     ) -> Result<(), Violation> {
+        let cache = |kept: &mut Kept| kept.cached = true;
+        self.keep_all(program, operands, (|_, band| band, Mark::Cached), cache, effects)
+    }
+
+    /// Changes what is kept of pages, which must be live, in the band that `of` names.
+    fn keep_all(
+        &mut self,
+        program: &Program,
+        operands: &[Operand],
+        (of, mark): (fn(&ArenaState, u8) -> u8, Mark),
+        change: impl Fn(&mut Kept),
+        effects: &mut Effects,
+    ) -> Result<(), Violation> {
         for operand in operands {
             for id in self.ids_of(program, operand).unwrap_or_default() {
                 let state = &mut self.arenas[usize::from(operand.arena)];
                 if !state.alive(operand.band, id.id, id.generation) {
                     return Err(invariants::use_after_free::id_is_dead(program, operand, id.id));
                 }
-                let kept = state.kept(operand.band, id.id);
-                state.keep(operand.band, id.id, Kept { cached: true, ..kept });
-                effects.mark(Mark::Cached);
+                let band = of(state, operand.band);
+                let mut kept = state.kept(band, id.id);
+                change(&mut kept);
+                state.keep(band, id.id, kept);
+                effects.mark(mark);
             }
         }
         Ok(())
@@ -127,6 +132,27 @@ impl World {
         requests: &[Request],
         effects: &mut Effects,
     ) -> Option<Admission> {
+        let admits = |world: &World, trial: &Arena| {
+            Some(world.admission_in(program, arena, trial, requests)).filter(|admission| admission.admitted())
+        };
+        self.evict_until(program, arena, requests, admits, effects)
+    }
+
+    /// Evicts the fewest pages after which a binding, which moves nothing, finds room; none, if all would not help.
+    pub(crate) fn evict_for_binding(&mut self, program: &Program, arena: u8, request: Request, effects: &mut Effects) {
+        let room = |_: &World, trial: &Arena| (trial.available_now(request.band) >= request.pages).then_some(());
+        self.evict_until(program, arena, &[request], room, effects);
+    }
+
+    /// Evicts the fewest pages after which `fits` has an answer; none, if all of them would not help.
+    fn evict_until<T>(
+        &mut self,
+        program: &Program,
+        arena: u8,
+        requests: &[Request],
+        fits: impl Fn(&World, &Arena) -> Option<T>,
+        effects: &mut Effects,
+    ) -> Option<T> {
         if !program.keeps || !program.rules.on(Rule::EveryPathEvicts) {
             return None;
         }
@@ -135,37 +161,15 @@ impl World {
         let mut trial = Arena::clone(&self.arenas[usize::from(arena)].arena);
         for (nth, (band, id)) in victims.iter().enumerate() {
             give_back(&mut trial, *band, *id);
-            let admission = self.admission_in(program, arena, &trial, requests);
-            if admission.admitted() {
-                for (band, id) in &victims[..=nth] {
-                    let own = requests.iter().any(|request| request.band == *band);
-                    self.evict_page(arena, *band, *id);
-                    effects.mark(if own { Mark::Evicted } else { Mark::DonorEvicted });
-                }
-                return Some(admission);
+            let Some(answer) = fits(self, &trial) else { continue };
+            for (band, id) in &victims[..=nth] {
+                let own = requests.iter().any(|request| request.band == *band);
+                self.evict_page(arena, *band, *id);
+                effects.mark(if own { Mark::Evicted } else { Mark::DonorEvicted });
             }
+            return Some(answer);
         }
         None
-    }
-
-    /// Evicts the fewest pages after which a binding, which moves nothing, finds room; none, if all would not help.
-    pub(crate) fn evict_for_binding(&mut self, program: &Program, arena: u8, request: Request, effects: &mut Effects) {
-        if !program.keeps || !program.rules.on(Rule::EveryPathEvicts) {
-            return;
-        }
-        let order = self.eviction_order(program, arena, &[request]);
-        let victims = self.victims(program, arena, &order, effects);
-        let mut trial = Arena::clone(&self.arenas[usize::from(arena)].arena);
-        for (nth, (band, id)) in victims.iter().enumerate() {
-            give_back(&mut trial, *band, *id);
-            if trial.available_now(request.band) >= request.pages {
-                for (band, id) in &victims[..=nth] {
-                    self.evict_page(arena, *band, *id);
-                    effects.mark(if *band == request.band { Mark::Evicted } else { Mark::DonorEvicted });
-                }
-                return;
-            }
-        }
     }
 
     fn evict_page(&mut self, arena: u8, band: BandId, id: LogicalPage) {
@@ -233,18 +237,13 @@ impl World {
         operands: &[Operand],
         effects: &mut Effects,
     ) -> Result<(), Violation> {
-        for one in self.capture_all(program, operands)? {
-            let state = &mut self.arenas[usize::from(one.operand.arena)];
-            for page in one.pages.as_deref().unwrap_or_default() {
-                let Some(cells) = state.cells_of(program, one.operand.arena, one.operand.band, page.page) else {
-                    continue;
-                };
-                if state.cells[cells.clone()].iter().any(|cell| cell.who == UNMAPPED.who) {
-                    return Err(invariants::unmapped::twice(program, &one.operand, page.id));
-                }
-                state.cells[cells].fill(UNMAPPED);
-                effects.mark(Mark::Unmapped);
+        for (operand, id, cells) in self.bytes_of(program, operands)? {
+            let state = &mut self.arenas[usize::from(operand.arena)];
+            if state.cells[cells.clone()].iter().any(|cell| cell.who == UNMAPPED.who) {
+                return Err(invariants::unmapped::twice(program, &operand, id));
             }
+            state.cells[cells].fill(UNMAPPED);
+            effects.mark(Mark::Unmapped);
         }
         Ok(())
     }
@@ -256,25 +255,29 @@ impl World {
         only: Option<u8>,
         effects: &mut Effects,
     ) -> Result<(), Violation> {
-        let mut left = only.unwrap_or(u8::MAX);
-        for one in self.capture_all(program, operands)? {
-            let state = &mut self.arenas[usize::from(one.operand.arena)];
-            for page in one.pages.as_deref().unwrap_or_default() {
-                if left == 0 {
-                    return Ok(());
-                }
-                left -= 1;
-                let Some(cells) = state.cells_of(program, one.operand.arena, one.operand.band, page.page) else {
-                    continue;
-                };
-                for cell in &mut state.cells[cells] {
-                    if cell.who == UNMAPPED.who {
-                        *cell = super::access::NOTHING;
-                        effects.mark(Mark::Remapped);
-                    }
+        let pages = self.bytes_of(program, operands)?;
+        for (operand, _, cells) in pages.into_iter().take(only.map_or(usize::MAX, usize::from)) {
+            for cell in &mut self.arenas[usize::from(operand.arena)].cells[cells] {
+                if cell.who == UNMAPPED.who {
+                    *cell = NOTHING;
+                    effects.mark(Mark::Remapped);
                 }
             }
         }
         Ok(())
+    }
+
+    /// The cells of pages, where they are now.
+    fn bytes_of(&self, program: &Program, operands: &[Operand]) -> Result<Vec<(Operand, u8, Range<usize>)>, Violation> {
+        let mut bytes = Vec::new();
+        for one in self.capture_all(program, operands)? {
+            let state = &self.arenas[usize::from(one.operand.arena)];
+            let pages = one.pages.iter().flatten();
+            bytes.extend(pages.filter_map(|page| {
+                let cells = state.cells_of(program, one.operand.arena, one.operand.band, page.page)?;
+                Some((one.operand, page.id, cells))
+            }));
+        }
+        Ok(bytes)
     }
 }
