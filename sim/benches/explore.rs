@@ -10,6 +10,8 @@ mod large;
 mod litmus_model;
 #[path = "support/rates.rs"]
 mod rates;
+#[path = "support/seconds.rs"]
+mod seconds;
 
 use leasecheck_sim::program::Program;
 use rates::{compare, explored, load_text};

@@ -9,17 +9,13 @@
 //! A step is what the scheduler decides on: here a step of a thread or the next operation of a stream, there whatever
 //! runs up to the next lock, channel or wait. Anything but `cargo bench` runs it once, tiny.
 
-#[path = "support/litmus_model.rs"]
-#[allow(dead_code)]
-mod litmus_model;
-#[path = "support/rates.rs"]
-#[allow(dead_code)]
-mod rates;
+#[path = "support/seconds.rs"]
+mod seconds;
 #[path = "support/shuttle_model.rs"]
 mod shuttle_model;
 
 use leasecheck_sim::hunt::{Budget, Settings, campaign};
-use rates::rate;
+use seconds::rate;
 
 fn main() {
     let tiny = !std::env::args().any(|argument| argument == "--bench");

@@ -6,6 +6,8 @@ mod large;
 mod litmus_model;
 #[path = "../benches/support/rates.rs"]
 mod rates;
+#[path = "../benches/support/seconds.rs"]
+mod seconds;
 
 #[test]
 fn the_benchmark_runs() {

@@ -1,8 +1,7 @@
 //! Distinct states a second, ours and stateright's.
-//!
-//! Seconds are processor time of this process where the system counts it, so that a busy machine gives the same rates.
 
 use super::litmus_model::stateright;
+use super::seconds::rate;
 use leasecheck_sim::explore::{Options, explore};
 use leasecheck_sim::litmus::{Source, load};
 use leasecheck_sim::program::Program;
@@ -25,33 +24,6 @@ pub fn explored(program: &Program) -> u64 {
         progress: &progress,
     };
     explore(program, &options).expect("the case starts").states
-}
-
-/// Milliseconds of processor time so far (of wall time, if the system does not count).
-fn millis() -> u64 {
-    let fields = std::fs::read_to_string("/proc/self/stat").unwrap_or_default();
-    let times: Vec<u64> = fields
-        .rsplit(')')
-        .next()
-        .map(|rest| rest.split(' ').skip(12).take(2).filter_map(|ticks| ticks.parse().ok()).collect())
-        .unwrap_or_default();
-    match times.as_slice() {
-        [user, system] => (user + system) * 10,
-        _ => {
-            let now = std::time::SystemTime::UNIX_EPOCH.elapsed();
-            now.map_or(0, |elapsed| elapsed.as_millis() as u64)
-        }
-    }
-}
-
-/// Thousands of states a second, and the states.
-pub fn rate(repeats: u64, mut run: impl FnMut() -> u64) -> (u64, u64) {
-    let start = millis();
-    let mut states = 0;
-    for _ in 0..repeats {
-        states = run();
-    }
-    (states * repeats / (millis() - start).max(1), states)
 }
 
 /// Explores a case with both engines and says how fast they were. On a case with a counterexample, the two stop at
