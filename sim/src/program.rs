@@ -437,6 +437,11 @@ pub enum Op {
     SyncStream {
         stream: u8,
     },
+    /// A wait that may fail, and says so.
+    TrySync {
+        event: u8,
+        into: u8,
+    },
     Query {
         event: u8,
         into: u8,
@@ -610,6 +615,7 @@ impl Op {
             | Op::Select { into, .. }
             | Op::ReadBuffer { into, .. }
             | Op::Query { into, .. }
+            | Op::TrySync { into, .. }
             | Op::Lookup { into, .. }
             | Op::TryRead { into, .. }
             | Op::Evict { into, .. }

@@ -163,7 +163,10 @@ impl Ending<'_> {
         let late = code.iter().enumerate().filter(|(at, instr)| {
             *at > usize::from(pc)
                 && instr.thread == code[usize::from(pc)].thread
-                && matches!(instr.op, Op::Wait { .. } | Op::SyncEvent { .. } | Op::SyncStream { .. })
+                && matches!(
+                    instr.op,
+                    Op::Wait { .. } | Op::SyncEvent { .. } | Op::TrySync { .. } | Op::SyncStream { .. }
+                )
         });
         let late = late.map(|(at, _)| at as Pc).collect();
         if let Some(producer) = self.left.iter().find(|left| fills(left.pc)) {

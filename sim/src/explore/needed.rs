@@ -168,7 +168,7 @@ fn single(op: &Op) -> Option<(&'static str, Edit)> {
         Op::Free { on, .. } | Op::Tombstone { on, .. } | Op::Flush { on, .. } if !on.is_empty() => {
             Some(("without `on`", Edit::Untie))
         }
-        Op::Query { .. } | Op::Valid { .. } => Some(("taken for yes", Edit::Believe)),
+        Op::Query { .. } | Op::Valid { .. } | Op::TrySync { .. } => Some(("taken for yes", Edit::Believe)),
         _ => None,
     }
 }
@@ -178,7 +178,7 @@ fn change(instr: &mut Instr, pc: usize, edit: Edit) {
         (Edit::Release, Op::LeaseHandOff { arena, .. }) => instr.op = Op::LeaseRelease { arena: *arena },
         (Edit::Untie, Op::Transfer { after: event, .. }) => *event = None,
         (Edit::Untie, Op::Free { on, .. } | Op::Tombstone { on, .. } | Op::Flush { on, .. }) => on.clear(),
-        (Edit::Believe, Op::Query { into, .. } | Op::Valid { into, .. }) => {
+        (Edit::Believe, Op::Query { into, .. } | Op::Valid { into, .. } | Op::TrySync { into, .. }) => {
             instr.op = Op::Let { var: *into, value: Value::Number(1), plus: 0 };
         }
         _ => {

@@ -284,6 +284,10 @@ impl Builder<'_> {
                 self.writes(&mut print, Resource::Completed(*event));
             }
             Op::SyncEvent { event } | Op::Query { event, .. } => self.event(&mut print, Some(*event)),
+            Op::TrySync { event, .. } => {
+                self.event(&mut print, Some(*event));
+                self.writes(&mut print, Resource::Recorded(*event));
+            }
             Op::SyncStream { stream } => {
                 self.writes(&mut print, Resource::Tail(*stream));
                 self.reads(&mut print, Resource::Head(*stream));

@@ -45,7 +45,10 @@ fn reason(world: &World, program: &Program, pc: u16) -> String {
             format!("for leases held by {}", holders(*arena))
         }
         Op::LeaseAcquire { .. } | Op::Store { .. } | Op::Fetch { .. } => "for a compaction that waits".to_owned(),
-        Op::SyncEvent { event } | Op::Wait { event } | Op::Transfer { after: Some(event), .. } => {
+        Op::SyncEvent { event }
+        | Op::TrySync { event, .. }
+        | Op::Wait { event }
+        | Op::Transfer { after: Some(event), .. } => {
             let name = &program.events[usize::from(*event)];
             if world.recorded(program, *event) {
                 format!("for event `{name}` to complete")

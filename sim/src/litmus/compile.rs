@@ -471,6 +471,9 @@ impl Compiler<'_> {
                 Some(stream) => Op::SyncStream { stream: stream as u8 },
                 None => Op::SyncEvent { event: intern(&mut self.names.events, name)? },
             },
+            (Step::TrySync, [Arg::Name(event), Arg::Name(into)]) => {
+                Op::TrySync { event: intern(&mut self.names.events, event)?, into: self.var(into, "a number")? }
+            }
             (Step::Query, [Arg::Name(event), Arg::Name(into)]) => {
                 Op::Query { event: intern(&mut self.names.events, event)?, into: self.var(into, "a number")? }
             }

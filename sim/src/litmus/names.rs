@@ -153,7 +153,7 @@ impl<'a> Names<'a> {
                 }
             }
             (Step::Admit, [_, Arg::Name(into)])
-            | (Step::Available | Step::Valid | Step::Query, [_, Arg::Name(into)])
+            | (Step::Available | Step::Valid | Step::Query | Step::TrySync, [_, Arg::Name(into)])
             | (Step::Lookup | Step::Evict | Step::TryRead | Step::Count | Step::TryBind, [_, _, Arg::Name(into)])
             | (Step::Gather, [_, _, _, Arg::Name(into)])
             | (Step::LeaseHeld, [_, Arg::Name(into)])

@@ -220,9 +220,10 @@ steps! {
         Wait Yes "wait EVENT", "the stream waits for the last record at the time of this call", "copy: wait ready";
         Record Yes "record EVENT", "the event completes when everything queued before it has run", "compute: record ready";
         Sync No "sync EVENT|STREAM", "the host thread waits for the event's last record, or for all that the stream was given", "sync done";
+        TrySync No "try sync EVENT -> VAR", "the host thread waits for the event's last record, and is told whether the wait ended well: 1, or 0 after `fail wait`, and then nothing is known of the event", "try sync done -> ok";
         Query No "query EVENT -> VAR", "asks whether the event has completed: 1 or 0", "query done -> ok";
         FailQuery No "fail query EVENT", "a fault: queries of the event fail from now on", "fail query done";
-        FailWait No "fail wait EVENT", "a fault: the next wait for the event by a compaction fails", "fail wait done";
+        FailWait No "fail wait EVENT", "a fault: the next wait for the event by a compaction or a `try sync` fails", "fail wait done";
     }
     "transfers" {
         Backup Yes "backup PAGES -> PAGES [at ADDRESS] [after EVENT] [only N] [fails N]", "copies pages device to host; by id (translated now) or at captured addresses or an index buffer; `after` makes the stream wait for the producer event; `only` moves fewer pages than it reports; `fails`, a fault, moves so many and reports it, and the other pages hold nothing", "copy: backup a -> h at idx after ready";

@@ -2,7 +2,7 @@
 
 use super::capture::{self, Captured};
 use super::queue::entries;
-use super::{Effects, Kept, Note, Object, PageRef, UNSET, World};
+use super::{Effects, EventState, Kept, Note, Object, PageRef, UNSET, World};
 use crate::assumptions::Assumption;
 use crate::invariants::{self, Violation};
 use crate::marks::Mark;
@@ -46,6 +46,10 @@ impl World {
                 })
             }
             Op::SyncEvent { event } => self.recorded(program, *event) && self.complete(program, *event),
+            Op::TrySync { event, .. } => {
+                let fails = self.events[usize::from(*event)].wait_fails;
+                fails || (self.recorded(program, *event) && self.complete(program, *event))
+            }
             // The stream ends this wait when it gets to the mark that the first half has queued.
             Op::SyncStream { .. } => thread.phase == 0,
             Op::Await { flag } => *self.flags & 1 << flag != 0,
@@ -206,6 +210,17 @@ impl World {
                 let records = self.events[usize::from(*event)].records;
                 effects.mark(if records == 0 { Mark::WaitedForNothing } else { Mark::HostWaited });
                 effects.note(Note::Acquire(Object::Event(*event, records)));
+            }
+            Op::TrySync { event, into } => {
+                let EventState { records, wait_fails, .. } = self.events[usize::from(*event)];
+                if wait_fails {
+                    effects.mark(Mark::WaitFailed);
+                    self.events[usize::from(*event)].wait_fails = false;
+                } else {
+                    effects.mark(if records == 0 { Mark::WaitedForNothing } else { Mark::HostWaited });
+                    effects.note(Note::Acquire(Object::Event(*event, records)));
+                }
+                self.vars[usize::from(*into)] = (!wait_fails).into();
             }
             Op::SyncStream { stream } => {
                 if !self.queues[usize::from(*stream)].is_empty() {
