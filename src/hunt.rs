@@ -28,7 +28,7 @@ use std::time::Duration;
 /// Runs of a campaign that is given neither an end nor a time.
 const DEFAULT_RUNS: u64 = 100_000;
 /// Seeds between two saves.
-const SAVE_EVERY: u64 = 512 * SCHEDULES;
+const SAVE_EVERY: u64 = 256 * SCHEDULES;
 /// Version of the folder's files.
 const FOLDER: u32 = 1;
 

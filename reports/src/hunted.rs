@@ -29,10 +29,8 @@ pub struct HuntedPart {
     pub name: &'static str,
     /// The rule that is off beside an assumption.
     pub beside: Option<&'static str>,
-    /// `caught`, `not caught`, `too long` (caught, and not shrunk to the budget's steps), `stopped`, or `not hunted`.
+    /// `caught`, `not caught`, `too long` (caught, and not shrunk to the budget's steps), or `stopped`.
     pub fate: &'static str,
-    /// Why it was not hunted.
-    pub beyond: Option<&'static str>,
     /// The first seed whose run fails because of it.
     pub seed: Option<u64>,
     /// Runs to get there.
@@ -59,7 +57,6 @@ pub fn part(part: Part, answer: &Ablated) -> HuntedPart {
         name: part.name(),
         beside: part.beside().map(|rule| rule.name()),
         fate: "not caught",
-        beyond: None,
         seed: None,
         runs: None,
         invariant: None,
@@ -70,7 +67,6 @@ pub fn part(part: Part, answer: &Ablated) -> HuntedPart {
     match answer {
         Ablated::Missed => none,
         Ablated::Stopped => HuntedPart { fate: "stopped", ..none },
-        Ablated::Beyond(why) => HuntedPart { fate: "not hunted", beyond: Some(why), ..none },
         Ablated::Caught(case) => HuntedPart {
             fate: if case.steps.1 <= STEPS { "caught" } else { "too long" },
             seed: Some(case.seed),
@@ -105,11 +101,7 @@ pub fn render(report: &HuntedReport, seconds: Option<&[f64]>) -> String {
     for (nth, part) in report.parts.iter().enumerate() {
         let beside = part.beside.map_or(String::new(), |rule| format!(" beside {rule}"));
         let mut row = vec![
-            Cell::new(match part.fate {
-                "caught" => "✓",
-                "not hunted" => "–",
-                _ => "✗",
-            }),
+            Cell::new(if part.fate == "caught" { "✓" } else { "✗" }),
             Cell::new(format!("{} {}{beside}", part.kind, part.name)),
             number(part.runs),
             number(part.steps.map(|steps| steps as u64)),
@@ -118,7 +110,7 @@ pub fn render(report: &HuntedReport, seconds: Option<&[f64]>) -> String {
                 Some(invariant) => format!("{invariant} (not confirmed)"),
                 None => String::new(),
             }),
-            Cell::new(part.token.as_deref().or(part.beyond).unwrap_or(part.fate)),
+            Cell::new(part.token.as_deref().unwrap_or(part.fate)),
         ];
         if let Some(seconds) = seconds {
             row.insert(3, right(seconds.get(nth).map_or(String::new(), |seconds| format!("{seconds:.1}"))));
@@ -127,17 +119,16 @@ pub fn render(report: &HuntedReport, seconds: Option<&[f64]>) -> String {
     }
     let mut out: String = table.lines().map(|line| line.trim_end().to_owned() + "\n").collect();
     let caught = |kind: &str| {
-        let of_kind = report.parts.iter().filter(|part| part.kind == kind && part.fate != "not hunted");
+        let of_kind = report.parts.iter().filter(|part| part.kind == kind);
         let count = of_kind.clone().filter(|part| part.fate == "caught").count();
         format!("{count} of {} {kind}s", of_kind.count())
     };
     out += &format!(
-        "\ncaught within {} runs and shrunk to at most {} steps: {}, {}; {} not hunted\n",
+        "\ncaught within {} runs and shrunk to at most {} steps: {}, {}\n",
         report.budget_runs,
         report.budget_steps,
         caught("rule"),
         caught("assumption"),
-        report.parts.iter().filter(|part| part.fate == "not hunted").count()
     );
     out
 }

@@ -47,7 +47,7 @@ fn a_token_names_the_run() {
     let token = RunToken { settings: without(Rule::JointBytes), seed: 77 };
     assert_eq!(token.to_string().parse(), Ok(token));
     assert!("h0.mixed:3".parse::<RunToken>().is_err());
-    assert!("h2.mixed,no-such-rule:3".parse::<RunToken>().is_err());
+    assert!("h3.mixed,no-such-rule:3".parse::<RunToken>().is_err());
 }
 
 #[test]

@@ -7,7 +7,6 @@
 use super::campaign::{Budget, Found, campaign};
 use super::find::{Blame, Case, blamed, write_up};
 use super::identity::Identity;
-use super::reach::beyond;
 use super::settings::Settings;
 use super::shrink::Effort;
 use super::{SCHEDULES, draft};
@@ -89,16 +88,11 @@ pub enum Ablated {
     Missed,
     /// Interrupted before the budget's end.
     Stopped,
-    /// No unit of the workload does what the part is about, for this reason: nothing was hunted.
-    Beyond(&'static str),
 }
 
 /// Hunts the design without `part`, for at most `runs` runs.
 #[must_use]
 pub fn ablate(part: Part, runs: u64, effort: Effort, interrupted: &(dyn Fn() -> bool + Sync)) -> Ablated {
-    if let Some(why) = beyond(part) {
-        return Ablated::Beyond(why);
-    }
     let settings = part.settings();
     let budget = Budget { interrupted: Some(interrupted), batch: BATCH, ..Budget::default() };
     let mut at = 0;

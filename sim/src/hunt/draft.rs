@@ -49,8 +49,11 @@ pub(crate) struct BandDraft {
     pub(crate) name: &'static str,
     pub(crate) envelope: usize,
     pub(crate) page_tokens: usize,
-    pub(crate) up: bool,
+    /// As written: `up`, `down` or `float`.
+    pub(crate) grow: &'static str,
     pub(crate) ids_of: Option<&'static str>,
+    pub(crate) index_bits: Option<usize>,
+    pub(crate) takes_kernel: bool,
 }
 
 /// One arena.
@@ -63,6 +66,9 @@ pub(crate) struct ArenaDraft {
     pub(crate) moves_on: Option<&'static str>,
     /// Flags that close the arena's only gate, `busy`.
     pub(crate) gate: Vec<String>,
+    /// The band to which a design that does not reach them all has wired the gate.
+    pub(crate) gate_reaches: Option<&'static str>,
+    pub(crate) zeroed: bool,
     pub(crate) bands: Vec<BandDraft>,
 }
 
@@ -77,6 +83,8 @@ pub(crate) struct Draft {
     pub(crate) assume_off: Vec<Assumption>,
     pub(crate) reuse: Option<&'static str>,
     pub(crate) permuted: bool,
+    /// The attribute that makes the stored name of a key in a design that does not name everything.
+    pub(crate) stored_under: Option<&'static str>,
 }
 
 /// What a case claims, for rendering.
@@ -111,6 +119,9 @@ impl Draft {
         // Writing to a string cannot fail.
         let _ =
             writeln!(out, "name   = \"{}\"\nsource = \"{}\"\nclaim  = \"{}\"", claim.name, claim.source, claim.claim);
+        if let Some(attribute) = self.stored_under {
+            let _ = writeln!(out, "stored_under = [\"{attribute}\"]");
+        }
         for arena in &self.arenas {
             let _ = writeln!(out, "\n[arena.{}]\nbytes = {}", arena.name, arena.bytes);
             if arena.sink {
@@ -119,20 +130,27 @@ impl Draft {
             if arena.slide {
                 out.push_str("planner = \"slide\"\n");
             }
+            if arena.zeroed {
+                out.push_str("zeroed = true\n");
+            }
             if let Some(stream) = arena.moves_on {
                 let _ = writeln!(out, "moves_on = \"{stream}\"");
             }
             for band in &arena.bands {
-                let grow = if band.up { "up" } else { "down" };
                 let ids = band.ids_of.map_or(String::new(), |owner| format!(", ids_of = \"{owner}\""));
+                let bits = band.index_bits.map_or(String::new(), |bits| format!(", index_bits = {bits}"));
+                let takes = if band.takes_kernel { ", takes = \"kernel\"" } else { "" };
                 let _ = writeln!(
                     out,
-                    "bands.{} = {{ envelope = {}, page_tokens = {}, grow = \"{grow}\"{ids} }}",
-                    band.name, band.envelope, band.page_tokens
+                    "bands.{} = {{ envelope = {}, page_tokens = {}, grow = \"{}\"{ids}{bits}{takes} }}",
+                    band.name, band.envelope, band.page_tokens, band.grow
                 );
             }
             if !arena.gate.is_empty() {
                 let _ = writeln!(out, "gates.busy = [{}]", quoted(arena.gate.iter()));
+                if let Some(band) = arena.gate_reaches {
+                    let _ = writeln!(out, "gate_reaches = [\"{band}\"]");
+                }
             }
         }
         let expect = match claim.expect {

@@ -21,6 +21,7 @@ pub mod bytes;
 mod campaign;
 mod draft;
 pub mod draws;
+mod edits;
 mod find;
 mod identity;
 mod reach;
@@ -35,7 +36,7 @@ mod workload;
 pub use campaign::{Budget, Canary, Finds, Found, Tally, campaign, canary, shard};
 pub use find::{Blame, Case, write_up};
 pub use identity::Identity;
-pub use reach::{UNREACHED, beyond, gaps, unreached};
+pub use reach::{UNREACHED, gaps, unreached};
 pub use run::{End, Ready, Runner};
 pub use settings::{RunToken, Settings, VERSION};
 pub use shrink::{Effort, Shrunk};
@@ -45,7 +46,7 @@ use draws::Draws;
 use schedulers::{Choice, DelayBounded, Pct, Uniform};
 
 /// Consecutive seeds that share a program, each with a schedule of its own.
-pub const SCHEDULES: u64 = 16;
+pub const SCHEDULES: u64 = 32;
 
 /// Purpose of the draws that make a schedule.
 const SCHEDULE: u64 = 2;

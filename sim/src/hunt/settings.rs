@@ -6,7 +6,7 @@ use leasecheck_core::Rule;
 use std::fmt;
 
 /// Changes whenever the same seed stands for another run: tokens and folders of other versions are refused.
-pub const VERSION: u32 = 2;
+pub const VERSION: u32 = 3;
 
 /// The configuration of a campaign. Together with a seed it names one run.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

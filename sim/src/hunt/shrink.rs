@@ -8,6 +8,7 @@
 
 use super::draft::{Draft, Stmt};
 use super::draws::Draws;
+use super::edits::{forget, identify, joined, names, pairs, tidy, variants};
 use super::find::Blame;
 use super::identity::{self, Identity};
 use super::run::{Ready, Runner};
@@ -317,6 +318,53 @@ impl Shrinker<'_> {
         any
     }
 
+    /// Makes one step of two that do the same to different things.
+    fn join_steps(&mut self) -> bool {
+        let mut any = false;
+        for path in Shrinker::lists(&self.best.draft) {
+            let mut pair = (0, 1);
+            while self.left > 0 {
+                let Some(steps) = Shrinker::list(&mut self.best.draft, &path) else { break };
+                let (Some(one), Some(other)) = (steps.get(pair.0), steps.get(pair.1)) else {
+                    if pair.0 + 2 >= steps.len() {
+                        break;
+                    }
+                    pair = (pair.0 + 1, pair.0 + 2);
+                    continue;
+                };
+                let joined = joined(one, other);
+                let places = if joined.is_some() { vec![pair, (pair.1, pair.0)] } else { Vec::new() };
+                let tried = places.into_iter().any(|(keep, drop)| {
+                    let mut candidate = self.best.draft.clone();
+                    if let (Some(steps), Some(text)) = (Shrinker::list(&mut candidate, &path), joined.clone()) {
+                        steps[keep].text = text;
+                        steps.remove(drop);
+                    }
+                    self.attempt(candidate)
+                });
+                any |= tried;
+                if !tried {
+                    pair.1 += 1;
+                }
+            }
+        }
+        any
+    }
+
+    /// Lets one name stand for two, and drops the step that gave the other its meaning.
+    fn join_names(&mut self) -> bool {
+        let mut any = false;
+        for (one, other) in pairs(&names(&self.best.draft)) {
+            let mut candidate = self.best.draft.clone();
+            if !identify(&mut candidate, &one, &other) {
+                continue;
+            }
+            tidy(&mut candidate);
+            any |= self.attempt(candidate);
+        }
+        any
+    }
+
     fn change(&mut self, change: impl FnOnce(&mut Draft)) -> bool {
         let mut candidate = self.best.draft.clone();
         change(&mut candidate);
@@ -414,97 +462,6 @@ pub(crate) fn clean(runner: &mut Runner, ready: &Ready, failing: &[Step]) -> boo
     })
 }
 
-/// Simpler versions of a step.
-fn variants(text: &str) -> Vec<String> {
-    let mut all = Vec::new();
-    if text.contains("alloc") {
-        all.push(lowered(text));
-    }
-    let words: Vec<&str> = text.split(' ').collect();
-    // A list without one of its names.
-    for at in 0..words.len().saturating_sub(1) {
-        if let Some(name) = words[at].strip_suffix(',') {
-            let without = [&words[..at], &words[at + 1..]].concat();
-            let mut last = [&words[..=at], &words[at + 2..]].concat();
-            // The name behind the comma may have a comma of its own.
-            if !words[at + 1].ends_with(',') {
-                last[at] = name;
-            }
-            all.extend([without.join(" "), last.join(" ")]);
-        }
-    }
-    if let [rest @ .., "on" | "after" | "at" | "ttl" | "fails" | "only", _] = words.as_slice() {
-        all.push(rest.join(" "));
-    }
-    all.retain(|other| other != text);
-    all
-}
-
-/// The text with its last number above 1 lowered by one.
-fn lowered(text: &str) -> String {
-    let mut words: Vec<String> = text.split(' ').map(str::to_owned).collect();
-    let number = |word: &str| word.trim_end_matches(',').parse::<u32>().ok().filter(|number| *number > 1);
-    if let Some((word, number)) = words.iter_mut().rev().find_map(|word| number(word).map(|number| (word, number))) {
-        let comma = if word.ends_with(',') { "," } else { "" };
-        *word = format!("{}{comma}", number - 1);
-    }
-    words.join(" ")
-}
-
-/// The words of a step.
-fn words(text: &str) -> impl Iterator<Item = &str> {
-    text.split(|c: char| !c.is_ascii_alphanumeric()).filter(|word| !word.is_empty())
-}
-
-/// The lists of a draft's steps.
-fn programs(draft: &mut Draft) -> impl Iterator<Item = &mut Vec<Stmt>> {
-    let Draft { setup, finally, threads, .. } = draft;
-    [setup, finally].into_iter().chain(threads.iter_mut().map(|(_, steps)| steps))
-}
-
-/// Names that the generator gave: a letter, or a word that ends in a number.
-fn names(draft: &Draft) -> BTreeSet<String> {
-    fn collect(steps: &[Stmt], out: &mut BTreeSet<String>) {
-        for stmt in steps {
-            let given = |word: &&str| {
-                let letter = word.starts_with(|first: char| first.is_ascii_lowercase());
-                letter && (word.len() == 1 || word.ends_with(|last: char| last.is_ascii_digit()))
-            };
-            out.extend(words(&stmt.text).filter(given).map(str::to_owned));
-            collect(&stmt.block, out);
-        }
-    }
-    let mut out = BTreeSet::new();
-    programs(&mut draft.clone()).for_each(|steps| collect(steps, &mut out));
-    out
-}
-
-/// Takes away the steps that name something.
-fn forget(draft: &mut Draft, name: &str) {
-    fn drop(steps: &mut Vec<Stmt>, name: &str) {
-        steps.retain(|stmt| words(&stmt.text).all(|word| word != name));
-        steps.iter_mut().for_each(|stmt| drop(&mut stmt.block, name));
-    }
-    programs(draft).for_each(|steps| drop(steps, name));
-}
-
-/// Takes away blocks and threads that have become empty.
-fn tidy(draft: &mut Draft) {
-    fn heads(steps: &mut Vec<Stmt>) {
-        for stmt in steps.iter_mut() {
-            heads(&mut stmt.block);
-        }
-        let head = |stmt: &Stmt| ["if ", "while ", "repeat "].iter().any(|word| stmt.text.starts_with(word));
-        steps.retain(|stmt| !stmt.block.is_empty() || !head(stmt));
-    }
-    heads(&mut draft.setup);
-    heads(&mut draft.finally);
-    for (_, steps) in &mut draft.threads {
-        heads(steps);
-    }
-    draft.threads.retain(|(_, steps)| !steps.is_empty());
-}
-
 /// Shrinks a failing run. Every candidate that is kept fails because of what is blamed.
 pub(crate) fn shrink(
     (draft, program): (Draft, Program),
@@ -527,6 +484,8 @@ pub(crate) fn shrink(
         any |= shrinker.join_threads();
         any |= shrinker.layout();
         any |= shrinker.simpler();
+        any |= shrinker.join_steps();
+        any = any || shrinker.join_names();
         any = any || shrinker.drop_pairs();
         if !any || shrinker.left == 0 {
             break;

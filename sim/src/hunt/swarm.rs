@@ -40,13 +40,37 @@ pub(crate) enum Feature {
     Peer,
     /// Pages that one thread hands to another by an event.
     Relay,
+    /// Pages of an arena that has a float band between its ends.
+    Float,
+    /// Pages that two streams touch, given back on the events of both.
+    Several,
+    /// Pages with a reference for each of two threads.
+    Share,
+    /// Pages left to the cache, which allocations and bindings evict.
+    Cache,
+    /// Sliding-window pages bound to ids that exist already.
+    Bind,
+    /// Pages whose bytes are unmapped and mapped again.
+    Map,
+    /// Pages of which only the first tokens are written.
+    Partial,
+    /// Storage keys made of attributes, and of several components.
+    Keys,
+    /// Threads that meet and bring values, or wait for a condition.
+    Meet,
+    /// Places of which there are only a few.
+    Bounded,
+    /// Reads that hold nothing still and are checked afterwards.
+    Recheck,
+    /// Compactions whose wait for one of several events fails.
+    Interrupted,
     /// Queries and waits of completion events that fail, copies that fail half-way, requests that are freed twice or
     /// do not fit their transfer, a thread that dies holding a lease.
     Faults,
 }
 
 /// Every feature with its usual weight.
-const FEATURES: [(Feature, usize); 16] = [
+const FEATURES: [(Feature, usize); 28] = [
     (Feature::Compute, 4),
     (Feature::Backup, 6),
     (Feature::LoadBack, 5),
@@ -62,8 +86,23 @@ const FEATURES: [(Feature, usize); 16] = [
     (Feature::Capacity, 3),
     (Feature::Peer, 3),
     (Feature::Relay, 4),
+    (Feature::Float, 4),
+    (Feature::Several, 3),
+    (Feature::Share, 3),
+    (Feature::Cache, 4),
+    (Feature::Bind, 3),
+    (Feature::Map, 2),
+    (Feature::Partial, 3),
+    (Feature::Keys, 3),
+    (Feature::Meet, 2),
+    (Feature::Bounded, 2),
+    (Feature::Recheck, 2),
+    (Feature::Interrupted, 2),
     (Feature::Faults, 3),
 ];
+
+/// Percentage of programs that are about a few features only.
+const FOCUSED: usize = 50;
 
 /// The choices that shape one program.
 #[derive(Clone, Debug)]
@@ -78,6 +117,18 @@ pub(crate) struct Swarm {
     /// Envelopes of the full and the sliding-window band.
     pub(crate) envelopes: (usize, usize),
     pub(crate) page_tokens: usize,
+    /// Whether host pages are zeroed when they are handed out.
+    pub(crate) zeroed: bool,
+    /// Whether there is an arena with a float band.
+    pub(crate) float: bool,
+    /// Whether storage keys have attributes.
+    pub(crate) keys: bool,
+    /// How wide a page number is that kernels take, in a design that does not care.
+    pub(crate) index_bits: Option<usize>,
+    /// Whether wide host pages are accessed with kernel-facing indices where an address is captured.
+    pub(crate) kernels: bool,
+    /// Whether the device's gate was wired to the wide band only, in a design that does not care.
+    pub(crate) gate_reaches_full: bool,
     /// Pages of each kind that the arenas have room for.
     pub(crate) device_pages: (usize, usize),
     pub(crate) host_pages: (usize, usize),
@@ -106,11 +157,12 @@ const ENVELOPES: [(usize, usize); 9] = [(2, 1), (1, 1), (3, 2), (2, 3), (3, 1), 
 
 impl Swarm {
     pub(crate) fn draw(draws: &mut Draws, settings: &Settings) -> Swarm {
-        let keep = draws.between(20, 80);
-        let mut features: Vec<(Feature, usize)> = FEATURES.into_iter().filter(|_| draws.chance(keep)).collect();
-        if features.is_empty() {
-            features.push(*draws.pick(&FEATURES));
-        }
+        let mut features: Vec<(Feature, usize)> = if draws.chance(FOCUSED) {
+            (0..draws.between(1, 3)).map(|_| *draws.pick(&FEATURES)).collect()
+        } else {
+            let keep = draws.between(10, 60);
+            FEATURES.into_iter().filter(|_| draws.chance(keep)).collect()
+        };
         // Compactions and what they can hurt find most: without both, a program is harmless.
         for needed in [Feature::Pressure, Feature::Backup] {
             if draws.chance(50) && !features.iter().any(|(feature, _)| *feature == needed) {
@@ -130,7 +182,11 @@ impl Swarm {
         if features.is_empty() {
             features.push((Feature::Pressure, 4));
         }
-        let peer = features.iter().any(|(feature, _)| *feature == Feature::Peer).then(|| draws.below(threads));
+        let has = |wanted| features.iter().any(|(feature, _)| *feature == wanted);
+        let peer = has(Feature::Peer).then(|| draws.below(threads));
+        let (float, keys) = (has(Feature::Float), has(Feature::Keys));
+        let page_tokens = if has(Feature::Partial) { *draws.pick(&[2, 4]) } else { *draws.pick(&[1, 2, 4]) };
+        let zeroed = has(Feature::Partial) || draws.chance(15);
         Swarm {
             features,
             many_allocators,
@@ -145,7 +201,13 @@ impl Swarm {
             slide: [draws.chance(50), draws.chance(50)],
             sink: draws.chance(70),
             envelopes: *draws.pick(&ENVELOPES),
-            page_tokens: *draws.pick(&[1, 2, 4]),
+            page_tokens,
+            zeroed,
+            float,
+            keys,
+            index_bits: draws.chance(30).then(|| draws.between(1, 2)),
+            kernels: draws.chance(25),
+            gate_reaches_full: draws.chance(40),
             device_pages: (draws.between(2, 5), draws.between(1, 4)),
             host_pages: (draws.between(2, 5), draws.between(1, 4)),
             ragged: draws.between(0, 2),

@@ -13,7 +13,12 @@
 //! - Nobody waits for another thread, and nobody allocates for good, while holding a lease.
 //! - Allocations that may be refused are tried, and every page is freed by the thread that allocated it, once.
 //! - One thread has the peer's pages, so that it may clear them when its transfers are over.
-//! - A thread that dies holds nothing but timed leases; a clock goes on.
+//! - Pages that two threads share have a reference for each; what is left to the cache is touched only while held.
+//! - Who reads without holding anything still checks afterwards, and discards what it read if the check fails.
+//! - Keys name everything that determines their bytes, and a page is fetched only if all its components are there.
+//! - A thread that dies holds timed leases, and a clock goes on; or a lease without limit, of an arena that is large
+//!   enough that nobody ever needs to move its pages.
+//! - Who waits for room does so last and holds nothing.
 //!
 //! Threads wait for each other only in the order in which units were drawn: no deadlock is of the callers' making.
 
@@ -35,6 +40,9 @@ pub(crate) struct Workload {
     names: usize,
 }
 
+/// Names after which no unit is begun: a litmus file takes 60 of a kind.
+const NAMES: usize = 48;
+
 impl Workload {
     /// A name that no one else has.
     pub(crate) fn name(&mut self, stem: &str) -> String {
@@ -53,17 +61,30 @@ impl Workload {
         format!("busy{thread}")
     }
 
+    /// The flag by which a thread closes the gate of the arena with a float band.
+    pub(crate) fn still(thread: usize) -> String {
+        format!("still{thread}")
+    }
+
     /// Envelope units: the wide band, then the narrow one, in bytes.
     fn arena(&self, name: &'static str, at: usize, pages: (usize, usize), device: bool) -> ArenaDraft {
         let scale = 4;
         let (full, swa) = (self.swarm.envelopes.0 * scale, self.swarm.envelopes.1 * scale);
         let sink = if device && self.swarm.sink { full.max(swa).div_ceil(full.min(swa)) * full.max(swa) } else { 0 };
-        let band =
-            |name, envelope, up, ids_of| BandDraft { name, envelope, page_tokens: self.swarm.page_tokens, up, ids_of };
+        let bits = self.swarm.index_bits;
+        let band = |name, envelope, grow, ids_of| BandDraft {
+            name,
+            envelope,
+            page_tokens: self.swarm.page_tokens,
+            grow,
+            ids_of,
+            index_bits: bits,
+            takes_kernel: name == "full" && !device && self.swarm.kernels,
+        };
         let bands = if device {
-            vec![band("full", full, true, None), band("swa", swa, false, Some("full"))]
+            vec![band("full", full, "up", None), band("swa", swa, "down", Some("full"))]
         } else {
-            vec![band("swa", swa, true, None), band("full", full, false, None)]
+            vec![band("swa", swa, "up", None), band("full", full, "down", None)]
         };
         ArenaDraft {
             name,
@@ -72,7 +93,36 @@ impl Workload {
             slide: self.swarm.slide[at],
             moves_on: device.then_some("compute"),
             gate: if device { (0..self.swarm.threads).map(Workload::flag).collect() } else { Vec::new() },
+            gate_reaches: (device && self.swarm.gate_reaches_full).then_some("full"),
+            zeroed: !device && self.swarm.zeroed,
             bands,
+        }
+    }
+
+    /// The arena with a float band between its ends, moved by the host.
+    fn pool(&self) -> ArenaDraft {
+        let scale = 4;
+        let (wide, narrow) = (self.swarm.envelopes.0 * scale, self.swarm.envelopes.1 * scale);
+        let band = |name, envelope, grow| BandDraft {
+            name,
+            envelope,
+            page_tokens: self.swarm.page_tokens,
+            grow,
+            ids_of: None,
+            index_bits: None,
+            takes_kernel: false,
+        };
+        let (wides, narrows) = self.swarm.host_pages;
+        ArenaDraft {
+            name: "pool",
+            bytes: wide * wides + narrow * (narrows + 1) + self.swarm.ragged * scale,
+            sink: false,
+            slide: false,
+            moves_on: None,
+            gate: (0..self.swarm.threads).map(Workload::still).collect(),
+            gate_reaches: None,
+            zeroed: false,
+            bands: vec![band("low", narrow, "up"), band("mid", wide, "float"), band("top", narrow, "down")],
         }
     }
 }
@@ -91,6 +141,9 @@ pub(crate) fn draw_from(mut draws: Draws, settings: &Settings) -> Draft {
     work.setup.push(Stmt::new("compute: record boot"));
     let mut left = units::start::fill(&mut work);
     for _ in 0..work.swarm.units {
+        if work.names > NAMES {
+            break;
+        }
         let feature = work.swarm.feature(&mut work.draws);
         let thread = match (feature, work.swarm.peer) {
             (Feature::Peer, Some(owner)) => owner,
@@ -112,8 +165,12 @@ pub(crate) fn draw_from(mut draws: Draws, settings: &Settings) -> Draft {
         let thread = work.draws.below(work.threads.len());
         units::canary(&mut work, thread);
     }
+    let mut dead = None;
     if work.swarm.has(Feature::Faults) && work.draws.chance(30) {
-        units::death(&mut work);
+        dead = units::death(&mut work);
+    }
+    if work.swarm.reuse != Some("never") && work.draws.chance(15) {
+        units::patience(&mut work);
     }
     let mut arenas = vec![
         work.arena("device", 0, work.swarm.device_pages, true),
@@ -122,8 +179,15 @@ pub(crate) fn draw_from(mut draws: Draws, settings: &Settings) -> Draft {
     if work.swarm.peer.is_some() {
         arenas.push(work.arena("peer", 1, work.swarm.host_pages, false));
     }
-    let mut finally: Vec<Stmt> = arenas.iter().map(|arena| Stmt::new(format!("check empty {}", arena.name))).collect();
-    if work.swarm.reuse != Some("never") && work.draws.chance(50) {
+    if work.swarm.float {
+        arenas.push(work.pool());
+    }
+    if let Some(name) = dead {
+        units::bury(&mut work, arenas.iter_mut().find(|arena| arena.name == name));
+    }
+    let mut finally = if work.swarm.has(Feature::Cache) { units::emptied() } else { Vec::new() };
+    finally.extend(arenas.iter().map(|arena| Stmt::new(format!("check empty {}", arena.name))));
+    if dead != Some("host") && work.swarm.reuse != Some("never") && work.draws.chance(50) {
         // All memory can be had again, in one piece.
         finally.push(Stmt::new(format!(
             "alloc host.full {} -> everything",
@@ -152,5 +216,6 @@ pub(crate) fn draw_from(mut draws: Draws, settings: &Settings) -> Draft {
         assume_off,
         reuse: work.swarm.reuse,
         permuted: work.swarm.permuted,
+        stored_under: work.swarm.keys.then_some(units::STORED_UNDER),
     }
 }

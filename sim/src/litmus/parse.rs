@@ -205,7 +205,7 @@ impl Parser<'_> {
     fn step(&mut self, stream: Option<&Name>) -> Result<(&'static StepDef, Vec<Arg>), Diagnostic> {
         let word = if self.peek() == Some(Token::Word) { self.str().to_owned() } else { String::new() };
         let start = self.at;
-        let mut best: Option<(usize, Diagnostic)> = None;
+        let mut best: Option<(usize, Diagnostic, &StepDef)> = None;
         for (def, parts) in SYNTAXES.iter() {
             let parts = parts.as_slice();
             let first = |part: &Part| match part {
@@ -248,14 +248,15 @@ impl Parser<'_> {
                     "expected the end of the step",
                 ),
             };
-            let wrong = wrong.help(format!("`{}`: {}; for example `{}`", usage(def), def.doc, def.example));
-            if best.as_ref().is_none_or(|(reached, _)| self.at > *reached) {
-                best = Some((self.at, wrong));
+            if best.as_ref().is_none_or(|(reached, ..)| self.at > *reached) {
+                best = Some((self.at, wrong, def));
             }
         }
         self.at = start;
         Err(match best {
-            Some((_, wrong)) => wrong,
+            Some((_, wrong, def)) => {
+                wrong.help(format!("`{}`: {}; for example `{}`", usage(def), def.doc, def.example))
+            }
             None if word.is_empty() => Diagnostic::new(self.span(), "a step starts with a word", "expected a step")
                 .help("`leasecheck list steps` shows them all"),
             None => {

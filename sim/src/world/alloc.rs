@@ -626,8 +626,8 @@ impl World {
             // Holes count as capacity, whatever keeps pages from moving into them.
             self.arenas[usize::from(arena)].arena.admission(&requests, |_, _| true).admitted()
         };
-        invariants::admission::answered(self, program, arena, &requests, answer)?;
         effects.mark(if answer { Mark::Admitted } else { Mark::NotAdmitted });
+        invariants::admission::answered(self, program, arena, &requests, answer)?;
         if !answer && requests.len() > 1 {
             let alone = |request| self.admission(program, arena, std::slice::from_ref(request)).admitted();
             if requests.iter().all(alone) {

@@ -51,7 +51,8 @@ impl World {
     pub(crate) fn outstanding(&self, program: &Program, event: u8, records: u8) -> bool {
         self.queues.iter().any(|queue| {
             entries(queue).any(|entry| {
-                program.code[usize::from(entry.pc)].op == (Op::Record { event }) && entry.payload == [records]
+                entry.payload == [records]
+                    && matches!(program.code[usize::from(entry.pc)].op, Op::Record { event: other } if other == event)
             })
         })
     }

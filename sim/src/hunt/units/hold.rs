@@ -91,6 +91,11 @@ impl Hold {
             let q = work.name("q");
             out.push(step!("query {done} -> {q}"));
             out.push(super::block(format!("if not {q}"), vec![step!("sync {done}")]));
+        } else if waits && work.draws.chance(40) {
+            // A wait that fails says nothing about the event: the caller waits again.
+            let ok = work.name("q");
+            out.push(step!("try sync {done} -> {ok}"));
+            out.push(super::block(format!("if not {ok}"), vec![step!("sync {done}")]));
         } else if waits {
             out.push(step!("sync {done}"));
         }

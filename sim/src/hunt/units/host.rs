@@ -164,6 +164,8 @@ pub(super) fn captured(work: &mut Workload) -> Vec<Stmt> {
     let (h, v, ok) = (work.name("h"), work.name("v"), work.name("q"));
     let mut steps = vec![step!("try alloc host.full 1 -> {h}")];
     let mut inner = vec![step!("write {h}")];
+    // Where the band takes kernel-facing indices, they are what is captured.
+    let lookup = if work.swarm.kernels { "kernel" } else { "translate" };
     let access = |work: &mut Workload| match work.draws.below(2) {
         0 => step!("read {h} at {v}"),
         _ => step!("write {h} at {v}"),
@@ -171,15 +173,17 @@ pub(super) fn captured(work: &mut Workload) -> Vec<Stmt> {
     match work.draws.below(3) {
         0 => {
             inner.push(step!("lease acquire host"));
-            inner.push(step!("translate {h} -> {v}"));
+            inner.push(step!("{lookup} {h} -> {v}"));
             inner.push(access(work));
-            inner.push(step!("valid {v} -> {ok}"));
-            inner.push(step!("check {ok} == 1 else stale-address"));
+            if !work.swarm.kernels {
+                inner.push(step!("valid {v} -> {ok}"));
+                inner.push(step!("check {ok} == 1 else stale-address"));
+            }
             inner.push(step!("lease release host"));
         }
         1 => {
             inner.push(step!("pin {h}"));
-            inner.push(step!("translate {h} -> {v}"));
+            inner.push(step!("{lookup} {h} -> {v}"));
             inner.push(access(work));
             inner.push(step!("unpin {h}"));
         }
@@ -217,7 +221,16 @@ pub(super) fn nesting(work: &mut Workload) -> Vec<Stmt> {
             let order = order.replace("{}", second);
             vec![step!("lease acquire {order}"), step!("lease release host"), step!("lease release {second}")]
         }
-        _ => vec![step!("lease acquire host ttl 2"), step!("tick"), step!("tick")],
+        _ => {
+            let held = work.name("q");
+            let mut steps = vec![step!("lease acquire host ttl 2"), step!("tick")];
+            if work.draws.chance(50) {
+                // In time, or too late if others count as well.
+                steps.extend([step!("lease renew ttl 2 of host"), step!("lease held host -> {held}"), step!("tick")]);
+            }
+            steps.push(step!("tick"));
+            steps
+        }
     }
 }
 

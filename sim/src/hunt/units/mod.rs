@@ -3,12 +3,22 @@
 //! A unit is what one caller does with pages of its own, from their allocation to their end, and keeps the contract
 //! that [`super::workload`] states. Units that need a second thread add their steps to that thread as well.
 
+mod bytes;
 mod device;
 mod faults;
+mod float;
 mod hold;
 mod host;
+mod kept;
+mod keys;
+mod meet;
+mod several;
 pub(crate) mod start;
 mod transfers;
+
+pub(crate) use faults::{bury, death, patience};
+pub(crate) use kept::emptied;
+pub(crate) use keys::STORED_UNDER;
 
 use super::draft::Stmt;
 use super::swarm::Feature;
@@ -57,14 +67,21 @@ pub(crate) fn write(work: &mut Workload, feature: Feature, thread: usize) {
         Feature::Capacity => host::capacity(work, thread),
         Feature::Peer => transfers::peer(work, thread),
         Feature::Relay => transfers::relay(work, thread),
+        Feature::Float => float::float(work, thread),
+        Feature::Several => several::several(work),
+        Feature::Share => kept::share(work, thread),
+        Feature::Cache => kept::cache(work),
+        Feature::Bind => kept::bind(work),
+        Feature::Map => bytes::map(work),
+        Feature::Partial => bytes::partial(work),
+        Feature::Keys => keys::keys(work, thread),
+        Feature::Meet => meet::meet(work, thread),
+        Feature::Bounded => meet::bounded(work, thread),
+        Feature::Recheck => meet::recheck(work, thread),
+        Feature::Interrupted => faults::interrupted(work, thread),
         Feature::Faults => faults::refused(work, thread),
     };
     work.threads[thread].1.extend(steps);
-}
-
-/// The end of a thread that dies holding a lease, and what another one does about it.
-pub(crate) fn death(work: &mut Workload) {
-    faults::death(work);
 }
 
 /// Another thread than this one, if there is one.
