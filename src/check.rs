@@ -2,21 +2,37 @@
 
 use crate::pictures::Pictures;
 use crate::progress::{Progress, now};
-use crate::{BUDGET, FAILED, Limits, OK, Verdicts, WRONG, corpus, print};
+use crate::{BUDGET, FAILED, Limits, OK, Verdicts, WRONG, corpus, print, why};
 use leasecheck_reports::model::{CaseReport, FileError, Report, VERSION, case_report};
+use leasecheck_reports::why::Chances;
 use leasecheck_reports::{github, json, junit, markdown, sarif, text};
 use leasecheck_sim::explore::{Options, check, explore};
 use leasecheck_sim::litmus::LitmusFile;
 use leasecheck_sim::verdict::Outcome;
 use leasecheck_sim::world::StartError;
+use rayon::prelude::*;
 use std::path::{Path, PathBuf};
 
 /// Results and the seconds of each case.
 pub struct Settled {
     pub report: Report,
     pub seconds: Vec<f64>,
-    /// For each file that could be read: the file and the outcomes of its cases.
+    /// The files that could be read.
     pub files: Vec<LitmusFile>,
+    /// For each case of the report: its file among these, and its place there.
+    pub places: Vec<(usize, usize)>,
+}
+
+impl Settled {
+    /// For each case: how likely its violation is after each step of its run, if it has a run.
+    pub fn chances(&self, progress: &Progress) -> Vec<Option<Chances>> {
+        progress.say("how likely each violation is, step by step");
+        let one = |(case, (file, at)): (&CaseReport, &(usize, usize))| {
+            let found = case.counterexample.as_ref()?;
+            why::chances(&self.files[*file].cases[*at], found, progress)
+        };
+        self.report.cases.par_iter().zip(&self.places).map(one).collect()
+    }
 }
 
 /// Sets the number of workers.
@@ -33,7 +49,7 @@ pub fn workers_of(jobs: Option<u16>) -> Result<(), String> {
 /// Settles every case of the files; `full` leaves no order out.
 pub fn settle(files: &[PathBuf], case: Option<&str>, full: bool, limits: Limits, progress: &Progress) -> Settled {
     let report = Report { version: VERSION, cases: Vec::new(), errors: Vec::new() };
-    let mut settled = Settled { report, seconds: Vec::new(), files: Vec::new() };
+    let mut settled = Settled { report, seconds: Vec::new(), files: Vec::new(), places: Vec::new() };
     let interrupted = || progress.interrupted();
     let options = Options {
         limit_states: limits.limit_states,
@@ -71,6 +87,7 @@ pub fn settle(files: &[PathBuf], case: Option<&str>, full: bool, limits: Limits,
             match finish(&file, &shown, at, outcome) {
                 Ok(report) => {
                     settled.report.cases.push(report);
+                    settled.places.push((settled.files.len(), at));
                     settled.seconds.push(started.elapsed().as_secs_f64());
                 }
                 Err(message) => settled.report.errors.push(FileError { file: shown.clone(), message }),
@@ -149,6 +166,7 @@ pub fn run(
     }
     let progress = Progress::start(limits.limit_seconds);
     let settled = settle(files, case, full, limits, &progress);
+    let chances = if pictures.has_page() { settled.chances(&progress) } else { Vec::new() };
     progress.end();
     if format == Verdicts::Text {
         settled.report.cases.iter().for_each(|case| print(&text::case(case)));
@@ -158,7 +176,7 @@ pub fn run(
     for error in &settled.report.errors {
         eprintln!("{}", error.message);
     }
-    if let Err(message) = pictures.write(&settled.report.cases) {
+    if let Err(message) = pictures.write(&settled.report.cases, &chances) {
         eprintln!("{message}");
         return WRONG;
     }

@@ -1,8 +1,11 @@
 //! `leasecheck conform`: the same operations on a foreign allocator and on core.
 
+use crate::pictures::write_in;
 use crate::progress::{Progress, now};
 use crate::{BUDGET, FAILED, OK, WRONG, hunt, print};
 use leasecheck_conform::{Campaign, Finding, Kind, Known, Report, Settings, Trouble, parse, render};
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -25,7 +28,7 @@ pub struct Args {
     /// Run the sequence of this file instead.
     #[arg(long, value_name = "FILE", conflicts_with_all = ["seeds", "time"])]
     replay: Option<PathBuf>,
-    /// Folder for the sequence that shows a difference.
+    /// Folder for the result, which the page of `gate --report DIR` shows, and the sequence that shows a difference.
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
     /// Seconds that the driver may take for one answer.
@@ -38,6 +41,51 @@ pub struct Args {
 
 fn read(path: &Path) -> Result<String, String> {
     std::fs::read_to_string(path).map_err(|error| format!("error: {}: {error}", path.display()))
+}
+
+/// What a run of this command came to, as `--out` leaves it in a folder, where the page of a gate finds it.
+#[derive(Serialize, Deserialize)]
+pub struct Compared {
+    /// What was driven.
+    pub name: String,
+    /// The first seed, and one past the last that was run.
+    pub seeds: (u64, u64),
+    /// Sequences that were run.
+    pub sequences: u64,
+    /// Operations compared.
+    pub operations: u64,
+    /// Known differences, and how many sequences ended with them.
+    pub known: BTreeMap<String, u64>,
+    /// Known differences that do not differ any more.
+    pub stale: Vec<String>,
+    /// The first difference that is not known.
+    pub difference: Option<String>,
+}
+
+impl Compared {
+    /// Whether core and the driver do the same, but for what is known.
+    pub fn ok(&self) -> bool {
+        self.stale.is_empty() && self.difference.is_none()
+    }
+
+    /// Every result in a folder, in the order of file names. A file that is no result is left out.
+    pub fn all(folder: &Path) -> Vec<Compared> {
+        let Ok(entries) = std::fs::read_dir(folder) else { return Vec::new() };
+        let mut paths: Vec<PathBuf> = entries.flatten().map(|entry| entry.path()).collect();
+        paths.sort();
+        let name = |path: &Path| path.file_name().map_or(String::new(), |name| name.to_string_lossy().into_owned());
+        paths.retain(|path| name(path).starts_with("conform-") && name(path).ends_with(".json"));
+        paths.iter().filter_map(|path| serde_json::from_str(&std::fs::read_to_string(path).ok()?).ok()).collect()
+    }
+
+    /// Leaves the result in a folder.
+    fn write(&self, folder: &Path) -> Result<(), String> {
+        // The name comes from the driver: nothing in it may lead out of the folder.
+        let plain = |c: char| if c.is_ascii_alphanumeric() || c == '.' { c.to_ascii_lowercase() } else { '-' };
+        let name: String = self.name.chars().take(60).map(plain).collect();
+        let text = serde_json::to_string_pretty(self).map_err(|error| error.to_string())? + "\n";
+        write_in(folder, &format!("conform-{name}.json"), &text)
+    }
 }
 
 /// Runs the command and returns the exit code.
@@ -94,6 +142,13 @@ fn try_run(args: &Args) -> Result<u8, String> {
     let report = campaign.run(seeds.clone(), &stop, &count);
     progress.end();
     let report = report.map_err(trouble)?;
+    if let Some(folder) = &args.out {
+        let name = campaign.hello().name.clone();
+        let difference = report.finding.as_ref().map(|finding| finding.difference.to_string());
+        let Report { sequences, operations, known, stale, next_seed, .. } = report.clone();
+        let seeds = (seeds.start, next_seed);
+        Compared { name, seeds, sequences, operations, known, stale, difference }.write(folder)?;
+    }
     print(&summary(&campaign.hello().name, &report));
     if let Some(finding) = &report.finding {
         print(&describe(args, &campaign.hello().name, finding)?);

@@ -293,25 +293,31 @@ pub fn run(path: &Path, port: u16, limits: Limits) -> u8 {
     progress.say("explore; Ctrl-C ends it");
     crate::print(&format!("http://127.0.0.1:{port}/\n"));
     let site = Site { file, text, path: path.display().to_string(), limits, progress: &progress };
-    while !progress.interrupted() {
-        match server.recv_timeout(TICK) {
-            Ok(Some(request)) if !is_for_us(&request, port) => {
-                respond(request, refused(403, "this server answers to 127.0.0.1 and localhost only"));
-            }
-            Ok(Some(request)) => {
-                let answer = site.answer(request.method(), request.url());
-                respond(request, answer);
-            }
-            Ok(None) => {}
-            Err(error) => {
-                progress.end();
-                eprintln!("error: the server ended: {error}");
-                return WRONG;
+    // A thread for each request: while one page waits for a counterexample, others are answered.
+    let code = std::thread::scope(|scope| {
+        while !progress.interrupted() {
+            match server.recv_timeout(TICK) {
+                Ok(Some(request)) if !is_for_us(&request, port) => {
+                    respond(request, refused(403, "this server answers to 127.0.0.1 and localhost only"));
+                }
+                Ok(Some(request)) => {
+                    let site = &site;
+                    scope.spawn(move || {
+                        let answer = site.answer(request.method(), request.url());
+                        respond(request, answer);
+                    });
+                }
+                Ok(None) => {}
+                Err(error) => {
+                    eprintln!("error: the server ended: {error}");
+                    return WRONG;
+                }
             }
         }
-    }
+        OK
+    });
     progress.end();
-    OK
+    code
 }
 
 #[cfg(test)]

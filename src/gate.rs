@@ -7,17 +7,16 @@
 //! missing from it, and shows every mark that it can.
 
 use crate::check::{Settled, code, settle, workers, write};
+use crate::gate_page::{self, Found};
 use crate::progress::{Progress, now};
 use crate::{FAILED, Limits, OK, Verdicts, WRONG, campaign, config, corpus, models, print};
+use leasecheck_config::Report as ConfigReport;
 use leasecheck_core::Rule;
-use leasecheck_reports::html::gate::{More, checked, marks};
 use leasecheck_reports::model::Report;
-use leasecheck_reports::{html, json, junit, markdown, sarif, table};
+use leasecheck_reports::table;
 use leasecheck_sim::explore::ablate::{Answer, ask};
 use leasecheck_sim::explore::{Item, Options};
-use leasecheck_sim::litmus::LitmusFile;
 use rayon::prelude::*;
-use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 
@@ -60,13 +59,13 @@ fn compare_golden(path: &Path, text: &str) -> Check {
     }
 }
 
-/// Whether switching the rule off turns a case red that holds with it on.
-fn noticed(files: &[LitmusFile], rule: Rule, options: &Options<'_>) -> bool {
-    let mut cases = files.iter().flat_map(|file| &file.cases);
-    cases.any(|program| matches!(ask(program, Item::Rule(rule), options), Answer::Red(..)))
+/// A rule, and the first case that turns red when it is switched off and holds with it on.
+pub struct Ablated {
+    pub rule: Rule,
+    pub red: Option<(String, String)>,
 }
 
-fn ablate(settled: &Settled, limits: Limits, progress: &Progress) -> Vec<Check> {
+fn ablate(settled: &Settled, limits: Limits, progress: &Progress) -> Vec<Ablated> {
     progress.say("every rule off, one at a time");
     let interrupted = || progress.interrupted();
     let options = Options {
@@ -77,72 +76,17 @@ fn ablate(settled: &Settled, limits: Limits, progress: &Progress) -> Vec<Check> 
         progress: &progress.states,
     };
     let one = |rule: &Rule| {
-        let missing = "no case of the corpus turns red without it: it, or a claim about it, is missing";
-        let result = if noticed(&settled.files, *rule, &options) { Ok(()) } else { Err(missing.to_owned()) };
-        (format!("rule {} is needed", rule.name()), result)
+        let mut cases = settled.files.iter().flat_map(|file| &file.cases);
+        let red = cases.find(|program| matches!(ask(program, Item::Rule(*rule), &options), Answer::Red(..)));
+        Ablated { rule: *rule, red: red.map(|program| program.name.clone()) }
     };
     Rule::ALL.par_iter().map(one).collect()
 }
 
-/// The state counts that were written down, by claim and case.
-fn golden_states(text: &str) -> BTreeMap<(&str, &str), u64> {
-    text.lines().filter_map(golden_line).collect()
-}
-
-fn golden_line(line: &str) -> Option<((&str, &str), u64)> {
-    let mut parts = line.split('\t');
-    let (claim, case, _, states) = (parts.next()?, parts.next()?, parts.next()?, parts.next()?);
-    Some(((claim, case), states.parse().ok()?))
-}
-
-/// The page of the gate.
-fn page(settled: &Settled, golden: &str, checks: &[Check]) -> Result<String, String> {
-    let golden = golden_states(golden);
-    let cases = settled.report.cases.iter().zip(&settled.seconds);
-    let more = cases.map(|(case, seconds)| {
-        let golden = golden.get(&(case.claim.as_str(), case.case.as_str())).copied();
-        More { states: case.states, golden, ms: milliseconds(*seconds) }
-    });
-    let known = ["rule ", "model ", "gate file ", "hunt without ", "mark "];
-    let others: Vec<Check> =
-        checks.iter().filter(|(name, _)| !known.iter().any(|known| name.starts_with(known))).cloned().collect();
-    let sections = vec![
-        checked("Other checks", "", &others),
-        checked("Ablation: every rule switched off must be noticed", "rule ", checks),
-        checked("Models of the thread-safe shell", "model ", checks),
-        checked("Configuration gates", "gate file ", checks),
-        checked("The hunt notices every part that is missing", "hunt without ", checks),
-        checked("The hunt shows every mark that it can", "mark ", checks),
-        marks(&settled.report),
-    ];
-    html::gate::render(&settled.report, more.collect(), sections)
-}
-
-#[expect(clippy::float_arithmetic, reason = "times are for people; no result depends on them")]
-fn milliseconds(seconds: f64) -> f64 {
-    (seconds * 1e4).round() / 10.0
-}
-
-fn write_reports(folder: &Path, golden: &str, settled: &Settled, checks: &[Check]) -> Result<(), String> {
-    let failed =
-        |what: &Path, error: &dyn std::fmt::Display| format!("error: {}: cannot be written: {error}", what.display());
-    std::fs::create_dir_all(folder).map_err(|error| failed(folder, &error))?;
-    let json = json::render(&settled.report).map_err(|error| failed(folder, &error))?;
-    let junit = junit::render(&settled.report, checks, &settled.seconds)?;
-    let sarif = sarif::render(&settled.report, checks)?;
-    let page = page(settled, golden, checks)?;
-    let files = [
-        ("index.html", page),
-        ("report.sarif", sarif),
-        ("report.json", json),
-        ("junit.xml", junit),
-        ("report.md", markdown::render(&settled.report, checks)),
-    ];
-    for (name, text) in files {
-        let path = folder.join(name);
-        std::fs::write(&path, text).map_err(|error| failed(&path, &error))?;
-    }
-    Ok(())
+fn needed(ablated: &Ablated) -> Check {
+    let missing = "no case of the corpus turns red without it: it, or a claim about it, is missing";
+    let result = ablated.red.as_ref().map(|_| ()).ok_or_else(|| missing.to_owned());
+    (format!("rule {} is needed", ablated.rule.name()), result)
 }
 
 /// Where the gate reads and writes.
@@ -152,25 +96,23 @@ pub struct Folders {
     pub report: Option<PathBuf>,
 }
 
-/// Every gate file answers its musts as it says it will.
-fn configurations(folder: &Path) -> Vec<Check> {
-    let files = match config::files(folder) {
-        Ok(files) => files,
-        Err(message) => return vec![("gate files".to_owned(), Err(message))],
+/// What there is to know of every gate file, in the order of paths.
+fn configurations(folder: &Path) -> Result<Vec<(PathBuf, Result<ConfigReport, String>)>, String> {
+    let files = config::files(folder)?;
+    Ok(files.into_iter().map(|path| (path.clone(), config::settle(&path, None))).collect())
+}
+
+/// Whether a gate file answers its musts as it says it will.
+fn answers((path, result): &(PathBuf, Result<ConfigReport, String>)) -> Check {
+    let result = match result {
+        Ok(report) if report.as_expected() => Ok(()),
+        Ok(report) => {
+            let wrong = report.musts.iter().filter(|must| !must.as_expected).map(|must| must.message.clone());
+            Err(wrong.collect::<Vec<_>>().join("; "))
+        }
+        Err(message) => Err(message.clone()),
     };
-    let one = |path: &PathBuf| {
-        let name = format!("gate file {}", path.display());
-        let result = match config::settle(path, None) {
-            Ok(report) if report.as_expected() => Ok(()),
-            Ok(report) => {
-                let wrong = report.musts.iter().filter(|must| !must.as_expected).map(|must| must.message.clone());
-                Err(wrong.collect::<Vec<_>>().join("; "))
-            }
-            Err(message) => Err(message),
-        };
-        (name, result)
-    };
-    files.iter().map(one).collect()
+    (format!("gate file {}", path.display()), result)
 }
 
 /// Every model of the thread-safe shell, and of the protocol that SGLang ships.
@@ -212,19 +154,34 @@ pub fn run(folders: &Folders, update: bool, limits: Limits, format: Verdicts) ->
     } else {
         checks.push(compare_golden(&golden, &text));
     }
-    checks.extend(ablate(&settled, limits, &progress));
-    checks.extend(configurations(&folders.config));
+    let ablated = ablate(&settled, limits, &progress);
+    checks.extend(ablated.iter().map(needed));
+    let configurations = configurations(&folders.config).unwrap_or_else(|message| {
+        checks.push(("gate files".to_owned(), Err(message)));
+        Vec::new()
+    });
+    checks.extend(configurations.iter().map(answers));
     let (rows, models) = modelled(limits, &progress);
     checks.extend(rows);
     let (rows, hunted) = campaign::settle(&progress);
     checks.extend(rows);
-    progress.end();
-    if let Some(folder) = &folders.report
-        && let Err(message) = write_reports(folder, &written, &settled, &checks)
-    {
-        eprintln!("{message}");
-        return WRONG;
+    if let Some(folder) = &folders.report {
+        let found = Found {
+            settled: &settled,
+            chances: &settled.chances(&progress),
+            golden: &written,
+            checks: &checks,
+            ablated: &ablated,
+            models: &models,
+            configurations: &configurations,
+        };
+        if let Err(message) = gate_page::write(folder, &found) {
+            progress.end();
+            eprintln!("{message}");
+            return WRONG;
+        }
     }
+    progress.end();
     if format == Verdicts::Text {
         print(&summary(&settled, (&models, &hunted), &checks, started.elapsed().as_secs_f64()));
     } else {

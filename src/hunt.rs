@@ -6,7 +6,7 @@
 
 use crate::pictures::Pictures;
 use crate::progress::{Progress, now};
-use crate::{BUDGET, FAILED, Format, OK, WRONG, check, print};
+use crate::{BUDGET, FAILED, Format, OK, WRONG, check, print, why};
 use leasecheck_core::Rule;
 use leasecheck_sim::assumptions::Assumption;
 use leasecheck_sim::explore::{self, Token};
@@ -204,6 +204,11 @@ fn load(path: &Path) -> Result<(Record, Vec<Case>), String> {
     for line in text.lines() {
         let mut case: Case = serde_json::from_str(line)
             .map_err(|error| wrong(format!("{}: is not what `hunt` writes: {error}", at.display())))?;
+        // A folder may come from anywhere; a name in it must not lead out of it, nor out of the one that is written.
+        let plain = |c: char| c.is_ascii_alphanumeric() || "-_.".contains(c);
+        if case.name.is_empty() || case.name.len() > 200 || !case.name.chars().all(plain) {
+            return Err(wrong(format!("{}: has a find whose name is no file name", at.display())));
+        }
         let file = path.join(format!("{}.toml", case.name));
         case.litmus = std::fs::read_to_string(&file)
             .map_err(|error| wrong(format!("{}: cannot be read: {error}", file.display())))?;
@@ -470,7 +475,11 @@ fn replayed(text: &str, pictures: &Pictures, format: Format) -> Result<u8, Strin
         }
     }
     let about = ("a hunt", "a random program that the hunt has drawn");
-    pictures.write(&[leasecheck_reports::model::replayed(&ready.program, about, text, report)])?;
+    let progress = Progress::start(None);
+    let chances = pictures.has_page().then(|| why::chances(&ready.program, &report, &progress)).flatten();
+    progress.end();
+    let case = leasecheck_reports::model::replayed(&ready.program, about, text, report);
+    pictures.write(&[case], &[chances])?;
     Ok(if run.violation.is_some() { FAILED } else { OK })
 }
 

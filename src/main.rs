@@ -11,6 +11,7 @@ mod estimate;
 mod explore;
 mod explorers;
 mod gate;
+mod gate_page;
 mod hunt;
 mod list;
 mod models;

@@ -2,11 +2,12 @@
 
 use crate::progress::{Progress, now};
 use crate::{FAILED, Format, OK, WRONG, print};
-use leasecheck_models::{Options, Report, list, run_with};
+use leasecheck_models::{Options, Report, Row, list, run_with};
 use std::collections::BTreeMap;
 use std::sync::Mutex;
 
 /// Results, and the seconds of each model.
+#[derive(Default)]
 pub struct Modelled {
     pub report: Report,
     seconds: BTreeMap<String, f64>,
@@ -15,10 +16,13 @@ pub struct Modelled {
 impl Modelled {
     /// The table, with times.
     pub fn table(&self) -> String {
-        self.report.table_with("seconds", |row| {
-            let key = key(&row.model, row.tool.name(), row.subject.name());
-            self.seconds.get(&key).map_or(String::new(), |seconds| format!("{seconds:.1}"))
-        })
+        self.report.table_with("seconds", |row| self.seconds_of(row))
+    }
+
+    /// How long a model took.
+    pub fn seconds_of(&self, row: &Row) -> String {
+        let key = key(&row.model, row.tool.name(), row.subject.name());
+        self.seconds.get(&key).map_or(String::new(), |seconds| format!("{seconds:.1}"))
     }
 }
 

@@ -1,7 +1,8 @@
 //! `leasecheck replay`: shows the run that a token stands for.
 
 use crate::pictures::Pictures;
-use crate::{FAILED, Format, OK, WRONG, check, corpus, print};
+use crate::progress::Progress;
+use crate::{FAILED, Format, OK, WRONG, check, corpus, print, why};
 use leasecheck_reports::{model, text};
 use leasecheck_sim::explore::{Token, replay};
 use leasecheck_sim::litmus::LitmusFile;
@@ -67,7 +68,14 @@ pub fn run(token: &str, file: Option<&Path>, folder: &Path, (pictures, format): 
     }
     let shown = path.display().to_string();
     let case = model::replayed(program, (&file.source, &file.claim), &shown, report);
-    if let Err(message) = pictures.write(&[case]) {
+    let found = case.counterexample.as_ref().filter(|_| pictures.has_page());
+    let chances = found.and_then(|found| {
+        let progress = Progress::start(None);
+        let chances = why::chances(program, found, &progress);
+        progress.end();
+        chances
+    });
+    if let Err(message) = pictures.write(&[case], &[chances]) {
         eprintln!("{message}");
         return WRONG;
     }

@@ -4,10 +4,12 @@ use crate::check::{one, workers};
 use crate::explorers::{Format, chosen, no_start, print_json, with_options, wrong};
 use crate::progress::Progress;
 use crate::{BUDGET, Limits, OK, print, replay};
+use leasecheck_reports::CounterexampleReport;
 use leasecheck_reports::why as reports;
-use leasecheck_sim::explore::why::{WhyError, WhyOptions, why};
+use leasecheck_sim::explore::why::{WhyError, WhyOptions, chances as rolls, why};
 use leasecheck_sim::explore::{Token, check};
 use leasecheck_sim::litmus::LitmusFile;
+use leasecheck_sim::program::Program;
 use leasecheck_sim::verdict::Verdict;
 use std::path::{Path, PathBuf};
 
@@ -19,6 +21,25 @@ pub struct Asked {
     pub rolls: u32,
     pub seed: u64,
     pub corpus: PathBuf,
+}
+
+/// Rolls from each step for a chart, the most steps that are rolled from, and the longest run that is.
+const ROLLS: u32 = 64;
+const MOST_PREFIXES: usize = 60;
+const LONGEST: usize = 400;
+
+/// How likely the violation of a run is after each of its steps; none if nothing is violated, or the run is too long to
+/// be rolled in passing.
+pub fn chances(program: &Program, found: &CounterexampleReport, progress: &Progress) -> Option<reports::Chances> {
+    let token: Token = found.token.parse().ok()?;
+    if token.steps.len() > LONGEST {
+        return None;
+    }
+    let interrupted = || progress.interrupted();
+    let options = WhyOptions { rolls: ROLLS, seed: 0, limit_states: 0, interrupted: &interrupted };
+    let rolled = rolls(program, &token.steps, MOST_PREFIXES, &options).ok()?;
+    let hits = rolled.into_iter().map(|(steps, rolled)| (steps, rolled.hits)).collect();
+    Some(reports::Chances { code: found.code.clone(), rolls: ROLLS, hits })
 }
 
 /// The file, where it is, and the run in it.

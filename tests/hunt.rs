@@ -75,6 +75,21 @@ fn a_campaign_in_shards_in_parts_or_at_once_leaves_the_same_files() {
     assert!(String::from_utf8_lossy(&once.stdout).contains(line["invariant"].as_str().expect("a code")));
     assert_eq!(once.stdout, again.stdout);
 
+    // A name in a folder that leads out of it is refused, wherever the folder comes from.
+    let stranger = at("stranger");
+    std::fs::create_dir(&stranger).expect("the folder is ours");
+    std::fs::write(stranger.join("campaign.json"), &whole["campaign.json"]).expect("the folder is ours");
+    let own = line["name"].as_str().expect("a name");
+    std::fs::write(at("outside.toml"), &whole[&format!("{own}.toml")]).expect("the folder is ours");
+    let long = "n".repeat(10_000);
+    for name in ["../outside", "a/../../outside", "/outside", "", "\u{0}", long.as_str()] {
+        let mut find = line.clone();
+        find["name"] = name.into();
+        std::fs::write(stranger.join("finds.jsonl"), format!("{find}\n")).expect("the folder is ours");
+        let out = at("strange").to_str().expect("a plain path").to_owned();
+        wrong(&leasecheck(&["merge", stranger.to_str().expect("a plain path"), "--out", &out]), "is no file name");
+    }
+
     // A folder that does not fit what is asked of it is refused, and left as it is.
     let whole_folder = at("whole");
     wrong(&hunt(&["--seeds", "0..8192"], &whole_folder), "--resume");

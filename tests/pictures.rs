@@ -104,6 +104,27 @@ impl Drop for Served {
 }
 
 #[test]
+fn pictures_are_written_where_they_are_named_and_nowhere_else() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = |name: &str| folder.path().join(name);
+    let words = |name: &str| path(name).to_str().expect("UTF-8").to_owned();
+    let litmus = text(&Path::new(env!("CARGO_MANIFEST_DIR")).join(REPORTED));
+    let hostile = litmus.replace("\"as reported\"", "\"../../x\"").replace("L2 submission", "/etc/x ../../x");
+    std::fs::write(path("hostile.toml"), hostile).expect("a file");
+    let [litmus, page, drawing, trace] = ["hostile.toml", "a.html", "a.svg", "a.json"].map(words);
+    let ran = leasecheck(&["check", &litmus, "--html", &page, "--svg", &drawing, "--perfetto", &trace]);
+    assert_eq!(ran.status.code(), Some(0), "{ran:?}");
+    let entries = std::fs::read_dir(folder.path()).expect("a folder").flatten();
+    let mut written: Vec<_> = entries.map(|entry| entry.file_name()).collect();
+    written.sort();
+    assert_eq!(written, ["a.html", "a.json", "a.svg", "hostile.toml"]);
+    let long = "n".repeat(10_000);
+    let ran = leasecheck(&["check", &words("hostile.toml"), "--html", &words(&long)]);
+    assert_eq!(ran.status.code(), Some(2), "a name that no file can have");
+    assert!(String::from_utf8_lossy(&ran.stderr).contains("cannot be written"), "{ran:?}");
+}
+
+#[test]
 fn a_claim_is_walked_by_hand() {
     let served = Served::start(REPORTED);
     let (status, page) = served.get("/");
@@ -140,6 +161,12 @@ fn the_server_refuses_other_names_methods_and_nonsense() {
     assert_eq!(walked("yMjI"), 400, "agents that do not exist");
     assert_eq!(walked("AgIC"), 400, "steps that cannot be taken");
     assert_eq!(walked("AAAAAAAAAgAA"), 400, "steps after the violation");
+    assert_eq!(walked(&"A".repeat(50_000)), 400, "a schedule longer than any");
+    assert_eq!(walked("%00%2e%2e%2f"), 400, "what stands for other characters");
+    let case = |case: &str| served.get(&format!("/state?case={case}&path=")).0;
+    assert_eq!(case("18446744073709551616"), 200, "no number is the first case");
+    assert_eq!(case("18446744073709551615"), 404);
+    assert_eq!(served.get("/litmus?case=0&path=../../x").0, 400);
     assert_eq!(served.get("/state?case=99&path=").0, 404);
     assert_eq!(served.get("/../../etc/passwd").0, 404);
     assert_eq!(served.get("/").0, 200, "it still serves");

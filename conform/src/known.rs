@@ -44,10 +44,17 @@ struct Raw {
 }
 
 /// One known difference.
-pub(crate) struct Entry {
-    pub(crate) name: String,
-    ops: Vec<String>,
-    at: String,
+pub struct Entry {
+    /// Its name.
+    pub name: String,
+    /// Why it is so.
+    pub reason: String,
+    /// Where more is said of it; may be empty.
+    pub see: String,
+    /// Operations after which it shows.
+    pub ops: Vec<String>,
+    /// What differs.
+    pub at: String,
     core: String,
     driver: String,
     tags: Vec<String>,
@@ -74,10 +81,16 @@ impl Known {
             if raw.reason.trim().is_empty() || raw.see.len() > 200 {
                 return Err(KnownError(format!("difference `{}` has no reason", raw.name)));
             }
-            let Raw { name, ops, at, core, driver, tags, .. } = raw;
-            Ok(Entry { name, ops, at, core, driver, tags, shows })
+            let Raw { name, reason, see, ops, at, core, driver, tags, .. } = raw;
+            Ok(Entry { name, reason, see, ops, at, core, driver, tags, shows })
         };
         Ok(Known { entries: table.differences.into_iter().map(entry).collect::<Result<_, _>>()? })
+    }
+
+    /// All of them, in the order of the table.
+    #[must_use]
+    pub fn entries(&self) -> &[Entry] {
+        &self.entries
     }
 
     /// The entry that explains a difference.

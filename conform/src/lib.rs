@@ -20,4 +20,4 @@ pub use campaign::{Campaign, Finding, Report, Settings};
 pub use compare::{Difference, Kind};
 pub use driver::Trouble;
 pub use file::{parse, render};
-pub use known::{Known, KnownError};
+pub use known::{Entry, Known, KnownError};

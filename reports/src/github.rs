@@ -1,6 +1,6 @@
 //! Annotations of a GitHub workflow: one line for each case that is not as claimed, shown at its step's line.
 
-use crate::model::Report;
+use crate::model::{CounterexampleReport, Report};
 use crate::plain::short;
 use std::fmt::Write;
 
@@ -24,7 +24,7 @@ pub fn render(report: &Report, checks: &[(String, Result<(), String>)]) -> Strin
     for case in report.cases.iter().filter(|case| case.standing != "as claimed") {
         let level = if case.standing == "unknown" { "warning" } else { "error" };
         let found = case.counterexample.as_ref();
-        let line = found.and_then(|found| found.rows.last()).map_or(case.line, |row| row.line);
+        let line = found.and_then(CounterexampleReport::line).unwrap_or(case.line);
         let mut text = format!("expected {}, but {}.", case.expected, case.why);
         if let Some(found) = found {
             text += &format!(" {}.", found.message);

@@ -1,6 +1,6 @@
 //! A run as lanes: one column for each host thread, stream and agent that takes part, one line for each step.
 //!
-//! `○` is queued, `●` runs. A column for each arena whose layout is ever held shows `▌` while a lease holds it and
+//! `○` is queued, `●` runs. Where two steps that conflict can both come next, they stand below the steps that were taken. A column for each arena whose layout is ever held shows `▌` while a lease holds it and
 //! `▒` while an event does that a lease was handed off to.
 
 use crate::model::CounterexampleReport;
@@ -32,7 +32,10 @@ pub(crate) fn pad(text: &str, width: usize) -> String {
 #[must_use]
 pub fn render(run: &CounterexampleReport) -> String {
     let used: Vec<usize> = (0..run.agents.len())
-        .filter(|agent| run.rows.iter().any(|row| usize::from(row.agent) == *agent || row.queue == Some(*agent as u8)))
+        .filter(|agent| {
+            let next = run.next().into_iter().flatten().any(|end| usize::from(end.agent) == *agent);
+            next || run.rows.iter().any(|row| usize::from(row.agent) == *agent || row.queue == Some(*agent as u8))
+        })
         .collect();
     let held: Vec<usize> = (0..run.arenas.len())
         .filter(|arena| run.rows.iter().any(|row| row.held.get(*arena).is_some_and(Option::is_some)))
@@ -48,11 +51,18 @@ pub fn render(run: &CounterexampleReport) -> String {
             _ => String::new(),
         }
     };
+    let next: Vec<(usize, String)> = (run.next().into_iter().flatten())
+        .map(|end| {
+            let text = plain(&end.text);
+            (usize::from(end.agent), if run.is_queue(end.agent) { format!("● {text}") } else { text })
+        })
+        .collect();
     let widths: Vec<usize> = used
         .iter()
         .map(|agent| {
             let cells = run.rows.iter().map(|row| cell(row, *agent).width());
-            cells.chain([run.agents[*agent].width()]).max().unwrap_or(0).min(WIDEST)
+            let next = next.iter().filter(|(by, _)| by == agent).map(|(_, text)| text.width());
+            cells.chain(next).chain([run.agents[*agent].width()]).max().unwrap_or(0).min(WIDEST)
         })
         .collect();
     let mut lines = Vec::new();
@@ -81,6 +91,18 @@ pub fn render(run: &CounterexampleReport) -> String {
         for note in &row.notes {
             lines.push(format!("          · {}", plain(note)));
         }
+    }
+    for ((by, text), label) in next.iter().zip(["next", "or"]) {
+        let mut line = format!("  {label:>4}");
+        held.iter().for_each(|arena| line += &" ".repeat(2 + run.arenas[*arena].name.width()));
+        for (agent, width) in used.iter().zip(&widths) {
+            let text = if agent == by { text.as_str() } else { "" };
+            line += &format!("  {}", pad(&cut(text, *width), *width));
+        }
+        lines.push(line.trim_end().to_owned());
+    }
+    if !next.is_empty() {
+        lines.push("          · not taken yet: either can be next".to_owned());
     }
     lines.join("\n")
 }

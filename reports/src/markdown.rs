@@ -9,8 +9,10 @@ use std::fmt::Write;
 const MOST_BYTES: usize = 60_000;
 /// The longest name or sentence.
 const LONGEST: usize = 500;
-/// A report of so few cases also shows the runs that are as claimed.
+/// A report of so few cases also shows the runs that are as claimed, one of so few checks those that hold.
 const FEW: usize = 6;
+/// A report of more cases shows those that are not as claimed.
+const MANY: usize = 50;
 /// The most rows of a run, and how many of them are its first.
 const MOST_ROWS: usize = 40;
 const FIRST_ROWS: usize = 8;
@@ -35,58 +37,79 @@ pub(crate) fn escape(text: &str) -> String {
     out
 }
 
-/// A table of all cases, and the counterexample of each that is not as claimed.
+/// Markdown that stays within what a comment takes: what does not fit is counted.
+struct Comment {
+    text: String,
+    left_out: usize,
+}
+
+impl Comment {
+    fn add(&mut self, part: &str) {
+        if self.text.len() + part.len() > MOST_BYTES {
+            self.left_out += 1;
+        } else {
+            self.text += part;
+        }
+    }
+}
+
+/// A table of the cases (of many, only of those that are not as claimed), what else failed, and the counterexample of
+/// each case that is not as claimed.
 #[must_use]
 pub fn render(report: &Report, checks: &[(String, Result<(), String>)]) -> String {
-    let mut out = String::new();
-    let failed = report.cases.iter().filter(|case| case.standing != "as claimed").count();
+    let wrong = |case: &&CaseReport| case.standing != "as claimed";
+    let failed = report.cases.iter().filter(wrong).count();
     let broken = checks.iter().filter(|(_, result)| result.is_err()).count() + report.errors.len();
-    // Writing to a string cannot fail.
-    let _ = writeln!(
-        out,
-        "# leasecheck\n\n{} cases, {failed} not as claimed; {broken} other checks failed\n",
+    let head = format!(
+        "# leasecheck\n\n{} cases, {failed} not as claimed; {broken} other checks failed\n\n",
         report.cases.len()
     );
-    let _ = writeln!(out, "| | claim | case | expected | verdict | states |\n| --- | --- | --- | --- | --- | ---: |");
-    for case in &report.cases {
-        let sign = if case.standing == "as claimed" { "✓" } else { "✗" };
-        let code = case.counterexample.as_ref().map_or(String::new(), |found| format!(": {}", found.code));
-        let _ = writeln!(
-            out,
-            "| {sign} | {} | {} | {} | {}{code} | {} |",
-            escape(&case.claim),
-            escape(&case.case),
-            escape(&case.expected),
-            case.verdict,
-            case.states
-        );
+    let mut out = Comment { text: head, left_out: 0 };
+    let (all, held) = (report.cases.len() <= MANY, checks.len() <= FEW);
+    if all || failed > 0 {
+        out.add("| | claim | case | expected | verdict | states |\n| --- | --- | --- | --- | --- | ---: |\n");
+    }
+    for case in report.cases.iter().filter(|case| all || wrong(case)) {
+        out.add(&line(case));
+    }
+    if !all {
+        out.add(&format!("\n{} cases are as claimed.\n", report.cases.len() - failed));
     }
     for (name, result) in checks {
         match result {
-            Ok(()) => {
-                let _ = writeln!(out, "\n- ✓ {}", escape(name));
-            }
-            Err(why) => {
-                let _ = writeln!(out, "\n- ✗ {}: {}", escape(name), escape(why));
-            }
+            Ok(()) if held => out.add(&format!("\n- ✓ {}\n", escape(name))),
+            Ok(()) => {}
+            Err(why) => out.add(&format!("\n- ✗ {}: {}\n", escape(name), escape(why))),
         }
     }
-    let mut left_out = 0_usize;
-    for case in report.cases.iter().filter(|case| case.standing != "as claimed" || report.cases.len() <= FEW) {
-        let text = details(case);
-        if out.len() + text.len() > MOST_BYTES {
-            left_out += 1;
-            continue;
-        }
-        out += &text;
-    }
-    if left_out > 0 {
-        let _ = writeln!(out, "\n{left_out} more are left out: a comment has room for {MOST_BYTES} bytes.");
+    if !held {
+        let holding = checks.iter().filter(|(_, result)| result.is_ok()).count();
+        out.add(&format!("\n{holding} other checks hold.\n"));
     }
     for error in &report.errors {
-        let _ = writeln!(out, "\n## {}\n\n```text\n{}\n```", escape(&error.file), fenced(&error.message));
+        out.add(&format!("\n## {}\n\n```text\n{}\n```\n", escape(&error.file), fenced(&error.message)));
     }
-    out
+    for case in report.cases.iter().filter(|case| wrong(case) || report.cases.len() <= FEW) {
+        out.add(&details(case));
+    }
+    if out.left_out > 0 {
+        out.text += &format!("\n{} more are left out: a comment has room for {MOST_BYTES} bytes.\n", out.left_out);
+    }
+    out.text
+}
+
+/// A case's row of the table.
+fn line(case: &CaseReport) -> String {
+    let sign = if case.standing == "as claimed" { "✓" } else { "✗" };
+    let code = case.counterexample.as_ref().map_or(String::new(), |found| format!(": {}", found.code));
+    format!(
+        "| {sign} | {} | {} | {} | {}{code} | {} |\n",
+        escape(&case.claim),
+        escape(&case.case),
+        escape(&case.expected),
+        case.verdict,
+        case.states
+    )
 }
 
 /// A case: claim, verdict, the run as a table, the command that replays it.
@@ -130,7 +153,10 @@ fn code(text: &str) -> String {
 /// The steps of a run, a column for each agent: `○` is enqueued, `●` is executed.
 fn run_table(run: &CounterexampleReport) -> String {
     let used: Vec<u8> = (0..run.agents.len() as u8)
-        .filter(|agent| run.rows.iter().any(|row| row.agent == *agent || row.queue == Some(*agent)))
+        .filter(|agent| {
+            run.rows.iter().any(|row| row.agent == *agent || row.queue == Some(*agent))
+                || run.next().into_iter().flatten().any(|end| end.agent == *agent)
+        })
         .collect();
     let mut out = "| step |".to_owned();
     for agent in &used {
@@ -145,7 +171,7 @@ fn run_table(run: &CounterexampleReport) -> String {
         if skipped > 0 && (FIRST_ROWS..FIRST_ROWS + skipped).contains(&at) {
             continue;
         }
-        let wrong = if at + 1 == run.rows.len() && !run.code.is_empty() { " ✗" } else { "" };
+        let wrong = if run.is_wrong(at + 1) { " ✗" } else { "" };
         out += &format!("| {} |", at + 1);
         for agent in &used {
             let text = match (row.queue, row.agent == *agent) {
@@ -157,6 +183,15 @@ fn run_table(run: &CounterexampleReport) -> String {
             };
             let notes = row.notes.iter().filter(|_| row.agent == *agent).map(|note| format!("; {}", escape(note)));
             out += &format!(" {text}{} |", notes.take(3).collect::<String>());
+        }
+        out.push('\n');
+    }
+    for (end, label) in run.next().into_iter().flatten().zip(["next", "or next"]) {
+        out += &format!("| {label} |");
+        for agent in &used {
+            let mark = if run.is_queue(end.agent) { "● " } else { "" };
+            let text = if *agent == end.agent { format!("{mark}{} ✗", escape(&end.text)) } else { String::new() };
+            out += &format!(" {text} |");
         }
         out.push('\n');
     }

@@ -1,7 +1,8 @@
 //! The data model that every renderer starts from. It holds nothing that differs from run to run.
 
 use crate::picture::{
-    self, ChangeReport, HoldReport, LeftReport, LineReport, MissingReport, MoveReport, OrderReport, TouchReport,
+    self, ChangeReport, EndReport, HoldReport, LeftReport, LineReport, MissingReport, MoveReport, OrderReport,
+    TouchReport,
 };
 use leasecheck_sim::explore::Token;
 use leasecheck_sim::explore::picture::{Hold, HoldKind};
@@ -68,6 +69,8 @@ pub struct CaseReport {
     pub steps: u64,
     /// Longest distance from the start.
     pub depth: u32,
+    /// Distinct states at each distance from the start.
+    pub levels: Vec<u64>,
     /// Whether independent orders were left out.
     pub reduced: bool,
     /// Rules that are off.
@@ -78,6 +81,8 @@ pub struct CaseReport {
     pub marks: Vec<String>,
     /// Other invariants that were seen violated on the way.
     pub also: Vec<String>,
+    /// The program.
+    pub program: Vec<LineReport>,
     /// The run that violates, if one was found.
     pub counterexample: Option<CounterexampleReport>,
 }
@@ -93,6 +98,9 @@ pub struct CounterexampleReport {
     pub because: Vec<String>,
     /// Whether no shorter run exists.
     pub shortest: bool,
+    /// Whether the last step is what violates it. Otherwise the state is wrong that the last step leads to: two steps
+    /// that conflict can both come next (they are the ends of `missing`), or nothing goes on.
+    pub by_step: bool,
     /// The happens-before edge that is missing, where the violation is about one.
     pub missing: Option<MissingReport>,
     /// Names of the agents, in the order of their numbers.
@@ -119,6 +127,32 @@ pub struct CounterexampleReport {
     pub token: String,
     /// The command that replays it.
     pub replay: String,
+}
+
+impl CounterexampleReport {
+    /// The two steps that conflict, where the run ends because both can come next.
+    #[must_use]
+    pub fn next(&self) -> Option<[&EndReport; 2]> {
+        let missing = self.missing.as_ref().filter(|_| !self.by_step)?;
+        Some([&missing.before, &missing.after])
+    }
+
+    /// The line of the litmus file that the violation is about, if it is about one.
+    #[must_use]
+    pub fn line(&self) -> Option<u32> {
+        let next = self.next().map(|[_, after]| after.line);
+        next.or_else(|| self.rows.last().map(|row| row.line)).filter(|line| *line > 0)
+    }
+
+    /// Whether the row is the one that violates.
+    pub(crate) fn is_wrong(&self, step: usize) -> bool {
+        self.by_step && !self.code.is_empty() && step == self.rows.len()
+    }
+
+    /// Whether an agent is a queue: what it does is executed, not just done.
+    pub(crate) fn is_queue(&self, agent: u8) -> bool {
+        self.kinds.get(usize::from(agent)).is_some_and(|kind| ["stream", "rdma"].contains(kind))
+    }
 }
 
 /// One step of a run.
@@ -229,11 +263,13 @@ pub fn case_report(file: &LitmusFile, path: &str, case: usize, outcome: &Outcome
         },
         steps: outcome.steps,
         depth: outcome.depth,
+        levels: outcome.levels.clone(),
         reduced: outcome.reduced,
         rules_off: program.rules.off().map(|rule| rule.name().to_owned()).collect(),
         assumptions_off: program.assume.off().map(|assumption| assumption.name().to_owned()).collect(),
         marks: names(&mut outcome.marks.iter()),
         also: outcome.also.iter().map(|code| code.name().to_owned()).collect(),
+        program: picture::program(program),
         counterexample,
     })
 }
@@ -267,11 +303,13 @@ pub fn replayed(
         collision_below: None,
         steps: run.rows.len() as u64,
         depth: 0,
+        levels: Vec::new(),
         reduced: false,
         rules_off: run.rules_off.clone(),
         assumptions_off: run.assumptions_off.clone(),
         marks: Vec::new(),
         also: Vec::new(),
+        program: run.program.clone(),
         counterexample: Some(run),
     }
 }
@@ -378,6 +416,7 @@ pub fn counterexample(program: &Program, run: &Run, token: &Token, path: &str, s
         message: run.violation.as_ref().map_or(String::new(), |violation| violation.message.clone()),
         because: run.because.clone(),
         shortest,
+        by_step: run.by_step,
         missing: run.missing.as_ref().map(|missing| picture::missing(program, missing)),
         agents: program.agents.iter().map(|agent| agent.name.clone()).collect(),
         kinds: program.agents.iter().map(|agent| picture::kind(agent.kind)).collect(),

@@ -1,5 +1,5 @@
 //! A run as a trace that Perfetto opens (the JSON of Chrome's trace viewer): lanes as tracks, steps as slices, leases as
-//! slices of a track of their own, arrows as flows.
+//! asynchronous slices of a process of their own, arrows as flows between slices.
 //!
 //! A run has an order and no times: step `n` begins at `n` × 10 microseconds.
 
@@ -11,7 +11,8 @@ use serde_json::{Value, json};
 const STEP: usize = 10;
 const LENGTH: usize = 8;
 
-/// Agents, and what holds layouts still: the two groups of tracks.
+/// Agents, and what holds layouts still: the two groups of tracks. Holds overlap as they like, which slices of one track
+/// must not: they are asynchronous, and Perfetto finds room for them.
 const AGENTS: u8 = 1;
 const LAYOUTS: u8 = 2;
 
@@ -21,16 +22,18 @@ const LAYOUTS: u8 = 2;
 /// When the JSON cannot be written, which no run has.
 pub fn render(claim: &str, run: &CounterexampleReport) -> Result<String, String> {
     let mut events: Vec<Value> = Vec::new();
-    let mut name = |what: &str, pid: u8, tid: usize, name: &str| {
-        events.push(json!({ "ph": "M", "name": what, "pid": pid, "tid": tid, "args": { "name": short(name, 200) } }));
+    let mut about = |what: &str, pid: u8, tid: usize, args: Value| {
+        events.push(
+            json!({ "ph": "M", "cat": "__metadata", "name": what, "pid": pid, "tid": tid, "ts": 0, "args": args }),
+        );
     };
-    name("process_name", AGENTS, 0, claim);
-    name("process_name", LAYOUTS, 0, "layouts held still");
-    for (agent, (label, kind)) in run.agents.iter().zip(&run.kinds).enumerate() {
-        name("thread_name", AGENTS, agent + 1, &format!("{label} ({kind})"));
+    about("process_name", AGENTS, 0, json!({ "name": short(claim, 200) }));
+    if !run.holds.is_empty() {
+        about("process_name", LAYOUTS, 0, json!({ "name": "layouts held still" }));
     }
-    for (arena, report) in run.arenas.iter().enumerate() {
-        name("thread_name", LAYOUTS, arena + 1, &report.name);
+    for (agent, (label, kind)) in run.agents.iter().zip(&run.kinds).enumerate() {
+        about("thread_name", AGENTS, agent + 1, json!({ "name": short(&format!("{label} ({kind})"), 200) }));
+        about("thread_sort_index", AGENTS, agent + 1, json!({ "sort_index": agent }));
     }
     for (at, row) in run.rows.iter().enumerate() {
         let (step, tid) = (at + 1, usize::from(row.agent) + 1);
@@ -53,8 +56,8 @@ pub fn render(claim: &str, run: &CounterexampleReport) -> Result<String, String>
         let (name, ends) = (short(&name, 200), [("s", from, first), ("f", to, second)]);
         for (phase, step, row) in ends {
             let mut event = json!({
-                "ph": phase, "id": flows, "name": name, "cat": kind, "pid": AGENTS, "tid": usize::from(row.agent) + 1,
-                "ts": step * STEP + 1,
+                "ph": phase, "id": flows.to_string(), "name": name, "cat": kind, "pid": AGENTS,
+                "tid": usize::from(row.agent) + 1, "ts": step * STEP + 1, "args": {},
             });
             if phase == "f" {
                 event["bp"] = json!("e");
@@ -72,22 +75,30 @@ pub fn render(claim: &str, run: &CounterexampleReport) -> Result<String, String>
     }
     for (nth, hold) in run.holds.iter().enumerate() {
         let (from, to) = (hold.from * STEP, hold.to.map_or(run.rows.len() * STEP + LENGTH, |to| to * STEP + LENGTH));
-        let label = short(format!("{} {}", hold.kind, hold.name).trim_end(), 200);
+        let arena = run.arenas.get(usize::from(hold.arena)).map_or("", |arena| arena.name.as_str());
+        let label = short(&format!("{arena}: {}", format!("{} {}", hold.kind, hold.name).trim_end()), 200);
         for (phase, at) in [("b", from), ("e", to)] {
             events.push(json!({
-                "ph": phase, "cat": hold.kind, "name": label, "id": nth + 1, "pid": LAYOUTS,
-                "tid": usize::from(hold.arena) + 1, "ts": at,
+                "ph": phase, "cat": hold.kind, "name": label, "id": (nth + 1).to_string(), "pid": LAYOUTS,
+                "tid": usize::from(hold.arena) + 1, "ts": at, "args": {},
             }));
         }
     }
     if !run.code.is_empty() {
         let sentence = run.missing.as_ref().map_or(String::new(), |missing| plain(&missing.sentence));
         let tid = run.rows.last().map_or(1, |row| usize::from(row.agent) + 1);
+        for end in run.next().into_iter().flatten() {
+            events.push(json!({
+                "ph": "i", "s": "t", "name": short(&format!("can be next: {}", end.text), 400), "cat": "violation",
+                "pid": AGENTS, "tid": usize::from(end.agent) + 1, "ts": (run.rows.len() + 1) * STEP, "args": {},
+            }));
+        }
         events.push(json!({
-            "ph": "i", "s": "g", "name": short(&format!("{}: {}", run.code, run.message), 400), "cat": "violation",
+            "ph": "i", "s": "p", "name": short(&format!("{}: {}", run.code, run.message), 400), "cat": "violation",
             "pid": AGENTS, "tid": tid, "ts": run.rows.len() * STEP + LENGTH, "args": { "missing": sentence },
         }));
     }
+    events.sort_by_key(|event| event["ts"].as_u64());
     let trace = json!({
         "displayTimeUnit": "ns",
         "otherData": { "replay": plain(&run.replay), "version": crate::model::VERSION },

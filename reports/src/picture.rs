@@ -123,6 +123,8 @@ pub struct EndReport {
     pub ran: Option<usize>,
     /// As in the litmus file.
     pub text: String,
+    /// Line in the litmus file.
+    pub line: u32,
     /// The bytes that it would touch, where they are known.
     pub bytes: Option<BytesReport>,
 }
@@ -295,13 +297,17 @@ pub(crate) fn orders(program: &Program, run: &Run) -> Vec<OrderReport> {
     run.orders.iter().map(report).collect()
 }
 
+fn line(program: &Program, pc: Pc) -> u32 {
+    program.code.get(usize::from(pc)).map_or(0, |instr| instr.line)
+}
+
 /// What was still to be done.
 pub(crate) fn left(program: &Program, run: &Run) -> Vec<LeftReport> {
     let report = |left: &Left| LeftReport {
         agent: left.agent,
         queued: left.queued.map(|row| row + 1),
         text: left.text.clone(),
-        line: program.code.get(usize::from(left.pc)).map_or(0, |instr| instr.line),
+        line: line(program, left.pc),
     };
     run.left.iter().map(report).collect()
 }
@@ -313,6 +319,7 @@ pub(crate) fn missing(program: &Program, missing: &Missing) -> MissingReport {
         queued: end.queued.map(|row| row + 1),
         ran: end.ran.map(|row| row + 1),
         text: end.text.clone(),
+        line: line(program, end.pc),
         bytes: end.bytes.map(|(arena, low, high)| BytesReport { arena, low, high }),
     };
     let late = missing.late.iter().map(|pc| program.code[usize::from(*pc)].line).collect();

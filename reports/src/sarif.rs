@@ -91,7 +91,7 @@ fn case(case: &CaseReport) -> Value {
         }
         text += &format!(" Replay: {}", found.replay);
     }
-    let line = found.and_then(|found| found.rows.last()).map_or(case.line, |row| row.line);
+    let line = found.and_then(CounterexampleReport::line).unwrap_or(case.line);
     let mut result = json!({
         "ruleId": rule,
         "level": level,
@@ -117,6 +117,10 @@ fn flow(file: &str, run: &CounterexampleReport) -> Vec<Value> {
         let text = [does].into_iter().chain(row.notes.iter().cloned()).collect::<Vec<_>>().join("; ");
         json!({ "location": location(file, row.line, &plain(&text)), "executionOrder": at + 1 })
     });
-    let steps: Vec<Value> = steps.collect();
+    let next = run.next().into_iter().flatten().map(|end| {
+        let text = format!("not taken yet, can be next: {}: {}", run.agents[usize::from(end.agent)], end.text);
+        json!({ "location": location(file, end.line, &plain(&text)), "executionOrder": run.rows.len() + 1 })
+    });
+    let steps: Vec<Value> = steps.chain(next).collect();
     if steps.is_empty() { vec![json!({ "location": location(file, 1, "the start") })] } else { steps }
 }

@@ -3,7 +3,7 @@
 
 use crate::html::data::state;
 use crate::model::{ArenaReport, BandReport, CaseReport, CounterexampleReport, RowReport};
-use crate::picture::EndReport;
+use crate::picture::{EndReport, LeftReport};
 use crate::plain::{plain, short};
 use askama::Template;
 use std::collections::BTreeMap;
@@ -24,7 +24,7 @@ enum Shape {
     Box { class: String, x: usize, y: usize, width: usize, height: usize },
     Dot { class: &'static str, x: usize, y: usize },
     Line { class: &'static str, x1: usize, y1: usize, x2: usize, y2: usize },
-    Path { class: &'static str, d: String },
+    Path { class: &'static str, d: String, both: bool },
     Text { class: &'static str, x: usize, y: usize, text: String },
 }
 
@@ -155,7 +155,9 @@ impl<'a> Plan<'a> {
                 _ => Some(plain(&row.text)),
             });
             let mine = self.ghosts.iter().filter(|ghost| ghost.agent == agent);
-            let widest = texts.chain(mine.map(|ghost| ghost.shown.clone())).map(|text| pixels(&text)).max();
+            let next =
+                self.run.next().into_iter().flatten().filter(|end| end.agent == agent).map(|end| plain(&end.text));
+            let widest = texts.chain(mine.map(|ghost| ghost.shown.clone())).chain(next).map(|text| pixels(&text)).max();
             let Some(widest) = widest else { continue };
             let marks = 16 + slots.get(&agent).map_or(0, |slots| slots.saturating_sub(1) * SLOT);
             let width = (marks + 14 + widest.max(pixels(&plain(name)))).clamp(110, 330);
@@ -173,8 +175,20 @@ impl<'a> Plan<'a> {
         self.top + (step + 1).saturating_sub(self.first) * ROW - ROW / 2
     }
 
+    /// The last row: that of the last step, or of the two steps that can both come next.
+    fn last_row(&self) -> usize {
+        self.run.rows.len() + self.run.next().map_or(0, |next| next.len())
+    }
+
+    /// Which of the two steps that can both come next this is, if it is one: its row.
+    fn next_row(&self, agent: u8, queued: Option<usize>, text: &str) -> Option<usize> {
+        let same = |end: &&EndReport| (end.agent, end.queued, end.text.as_str()) == (agent, queued, text);
+        let at = self.run.next()?.iter().position(same)?;
+        Some(self.run.rows.len() + 1 + at)
+    }
+
     fn ghost_y(&self, nth: usize) -> usize {
-        self.y(self.run.rows.len()) + ROW / 2 + 74 + nth * ROW
+        self.y(self.last_row()) + ROW / 2 + 74 + nth * ROW
     }
 
     fn mark(&self, agent: u8, queued: Option<usize>) -> usize {
@@ -193,6 +207,9 @@ impl<'a> Plan<'a> {
         if let Some(ran) = end.ran {
             return Some(self.point(ran));
         }
+        if let Some(row) = self.next_row(end.agent, end.queued, &end.text) {
+            return Some((self.mark(end.agent, end.queued), self.y(row)));
+        }
         let mine = |ghost: &&Ghost| ghost.agent == end.agent && ghost.class != "late";
         let exact = self.ghosts.iter().filter(mine).find(|ghost| ghost.text == end.text && ghost.queued == end.queued);
         let ghost = exact.or_else(|| self.ghosts.iter().find(mine))?;
@@ -203,7 +220,7 @@ impl<'a> Plan<'a> {
         self.shapes.push(Shape::Text { class, x, y, text: plain(text) });
     }
 
-    fn arrow(&mut self, class: &'static str, from: (usize, usize), to: (usize, usize)) {
+    fn arrow(&mut self, class: &'static str, from: (usize, usize), to: (usize, usize), both: bool) {
         let bend = (from.0.abs_diff(to.0) / 2).clamp(24, 90);
         let d = if from.0.abs_diff(to.0) < 4 {
             let side = from.0.saturating_sub(bend);
@@ -215,12 +232,12 @@ impl<'a> Plan<'a> {
             let (one, other) = (from.0.saturating_sub(bend), to.0 + bend);
             format!("M{},{} C{one},{} {other},{} {},{}", from.0 - 6, from.1, from.1, to.1, to.0 + 8, to.1)
         };
-        self.shapes.push(Shape::Path { class, d });
+        self.shapes.push(Shape::Path { class, d, both });
     }
 
     fn draw_lanes(&mut self) {
         let (run, last) = (self.run, self.run.rows.len());
-        let bottom = self.y(last) + ROW / 2;
+        let bottom = self.y(self.last_row()) + ROW / 2;
         let lanes: Vec<(u8, usize, usize, usize)> =
             self.lanes.iter().map(|(agent, lane)| (*agent, lane.x, lane.width, lane.text)).collect();
         for (agent, x, width, _) in &lanes {
@@ -246,10 +263,12 @@ impl<'a> Plan<'a> {
         for (queue, step, until) in spans {
             let x = self.mark(queue, Some(step));
             let ghost = self.ghosts.iter().find(|ghost| ghost.queued == Some(step)).map(|ghost| ghost.nth);
-            let until = match (until, ghost) {
-                (Some(until), _) => self.y(until),
-                (None, Some(nth)) => self.ghost_y(nth),
-                (None, None) => continue,
+            let next = run.next().and_then(|next| next.iter().position(|end| end.queued == Some(step)));
+            let until = match (until, next, ghost) {
+                (Some(until), ..) => self.y(until),
+                (None, Some(at), _) => self.y(last + 1 + at),
+                (None, None, Some(nth)) => self.ghost_y(nth),
+                (None, None, None) => continue,
             };
             let from = self.y(step.max(self.first));
             if until > from {
@@ -259,11 +278,14 @@ impl<'a> Plan<'a> {
         let first = self.first;
         for order in run.orders.iter().filter(|order| order.from >= first && order.kind == "event") {
             let (from, to) = (self.point(order.from), self.point(order.to));
-            self.arrow("event", from, to);
+            self.arrow("event", from, to, false);
             self.text("event", (from.0 + to.0) / 2, (from.1 + to.1) / 2 - 4, &order.name);
         }
         for step in self.first..=last {
-            self.draw_row(step, last);
+            self.draw_row(step);
+        }
+        for (at, end) in run.next().into_iter().flatten().enumerate() {
+            self.draw_next(at, end);
         }
     }
 
@@ -282,9 +304,21 @@ impl<'a> Plan<'a> {
         }
     }
 
-    fn draw_row(&mut self, step: usize, last: usize) {
-        let (run, row) = (self.run, &self.run.rows[step - 1]);
-        let wrong = step == last && !run.code.is_empty();
+    /// One of the two steps that can both come next.
+    fn draw_next(&mut self, at: usize, end: &EndReport) {
+        let (x, y) = (self.mark(end.agent, end.queued), self.y(self.run.rows.len() + 1 + at));
+        self.text("number", 4, y + 4, if at == 0 { "next" } else { "or" });
+        let Some((text, room)) = self.lanes.get(&end.agent).map(|lane| (lane.text, lane.x + lane.width - lane.text))
+        else {
+            return;
+        };
+        self.shapes.push(Shape::Dot { class: "open", x, y });
+        self.text("wrong", text, y + 4, &cut(&end.text, room));
+    }
+
+    fn draw_row(&mut self, step: usize) {
+        let row = &self.run.rows[step - 1];
+        let wrong = self.run.is_wrong(step);
         let (x, y) = self.point(step);
         self.text("number", 10, y + 4, &step.to_string());
         let lane = lane_of(row);
@@ -311,7 +345,7 @@ impl<'a> Plan<'a> {
 
     /// What is said below the last row, what was still to come, and the order that is missing; the place below it.
     fn draw_end(&mut self) -> usize {
-        let y = self.y(self.run.rows.len()) + ROW / 2;
+        let y = self.y(self.last_row()) + ROW / 2;
         let run = self.run;
         if !run.code.is_empty() {
             self.text("wrong", 10, y + 20, &format!("{}: {}.", run.code, short(&run.message, 200)));
@@ -334,7 +368,7 @@ impl<'a> Plan<'a> {
         if let Some(missing) = &run.missing
             && let (Some(from), Some(to)) = (self.end(&missing.before), self.end(&missing.after))
         {
-            self.arrow("missing", from, to);
+            self.arrow("missing", from, to, missing.symmetric);
         }
         let words = pixels(&run.missing.as_ref().map_or(String::new(), |missing| short(&missing.sentence, 200)));
         self.width = self.width.max(words + 20).max(pixels(&short(&run.message, 200)) + 20);
@@ -401,7 +435,11 @@ fn ghosts(run: &CounterexampleReport) -> Vec<Ghost> {
             ghosts.push(Ghost { agent, queued, text: text.to_owned(), shown, class, nth });
         }
     };
-    for left in &run.left {
+    let is_next = |left: &&LeftReport| {
+        let same = |end: &EndReport| (end.agent, end.queued, &end.text) == (left.agent, left.queued, &left.text);
+        run.next().is_some_and(|next| next.into_iter().any(same))
+    };
+    for left in run.left.iter().filter(|left| !is_next(left)) {
         let how = if left.queued.is_some() { ("dim", "") } else { ("dim", "next: ") };
         add(left.agent, left.queued, &left.text, how);
     }

@@ -111,6 +111,17 @@ pub fn report(
     })
 }
 
+/// How likely the violation of a run is after each of its steps, when the rest is left to chance.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Chances {
+    /// The invariant.
+    pub code: String,
+    /// Rolls from each step.
+    pub rolls: u32,
+    /// Steps taken, and how many rolls from there end in the violation.
+    pub hits: Vec<(usize, u32)>,
+}
+
 fn bar(hits: u32, rolls: u32) -> String {
     let eighths = u64::from(hits) * BAR * 8 / u64::from(rolls.max(1));
     let rest = ['▏', '▎', '▍', '▌', '▋', '▊', '▉'];

@@ -7,7 +7,8 @@ mod common;
 
 use common::{cases, failing, hostile, hostile_report};
 use leasecheck_reports::html::gate::{More, checked, marks};
-use leasecheck_reports::model::Report;
+use leasecheck_reports::model::{CaseReport, Report};
+use leasecheck_reports::why::Chances;
 use leasecheck_reports::{github, html, json, junit, markdown, perfetto, sarif, schema, svg, text};
 use serde_json::Value;
 use std::path::{Path, PathBuf};
@@ -159,12 +160,12 @@ fn a_trace_has_a_track_for_each_agent_and_its_flows_have_two_ends() {
 #[test]
 fn a_page_holds_its_data_and_asks_nobody_for_more() {
     let report = cases(common::REPORTED);
-    let page = html::cases(&report).expect("a page");
+    let page = html::cases(&report, &[]).expect("a page");
     assert!(page.len() < 1 << 20, "{} bytes", page.len());
     let data = page_data(&page);
-    assert_eq!(data[0]["run"]["rows"].as_array().expect("rows").len(), 7);
-    assert_eq!(data[0]["run"]["code"], "stale-index");
-    assert_eq!(data[1]["verdict"], "unreachable");
+    assert_eq!(data["cases"][0]["run"]["rows"].as_array().expect("rows").len(), 7);
+    assert_eq!(data["cases"][0]["run"]["code"], "stale-index");
+    assert_eq!(data["cases"][1]["verdict"], "unreachable");
     for word in [" src=", "href=\"http", "@import", "fetch(", "XMLHttpRequest", "WebSocket", "url(http"] {
         assert!(!page.contains(word), "the page has `{word}`");
     }
@@ -189,12 +190,62 @@ fn a_run_of_ten_thousand_steps_is_less_than_a_megabyte() {
     let report = common::settle(&file, "long.toml", 0);
     let run = report.counterexample.as_ref().expect("it is reachable");
     assert!(run.rows.len() >= 10_000, "{} steps", run.rows.len());
-    let page = html::cases(std::slice::from_ref(&report)).expect("a page");
+    let page = html::cases(std::slice::from_ref(&report), &[]).expect("a page");
     assert!(page.len() < 1 << 20, "{} bytes", page.len());
     let drawing = svg::render(&report, run).expect("a drawing");
     assert!(drawing.len() < 1 << 20 && drawing.contains("earlier steps are left out"), "{} bytes", drawing.len());
     let comment = markdown::render(&Report { version: 1, cases: vec![report], errors: Vec::new() }, &Vec::new());
     assert!(comment.len() < 65_536, "{} bytes", comment.len());
+}
+
+/// Some chances of a case with a run.
+fn chances(case: &CaseReport) -> Option<Chances> {
+    let found = case.counterexample.as_ref()?;
+    let hits = (0..=found.rows.len()).map(|steps| (steps, steps as u32)).collect();
+    Some(Chances { code: found.code.clone(), rolls: found.rows.len() as u32, hits })
+}
+
+#[test]
+fn two_steps_that_can_both_come_next_are_rows_of_their_own() {
+    let reports = cases("tests/litmus/seed/event-waited-before-recorded.toml");
+    let racing = |report: &&CaseReport| report.counterexample.as_ref().is_some_and(|run| run.code == "race");
+    let race = reports.iter().find(racing).expect("a case that races");
+    let run = race.counterexample.as_ref().expect("a run");
+    assert!(!run.by_step, "no step violates: the state does in which either can come next");
+    let [one, other] = run.next().expect("two steps");
+    assert_eq!((one.text.as_str(), other.text.as_str()), ("write a", "backup a -> h"));
+    assert_eq!(run.line(), Some(other.line));
+    let lanes = leasecheck_reports::lanes::render(run);
+    let rows: Vec<&str> = lanes.lines().rev().take(3).collect();
+    assert!(rows[2].starts_with("  next  ") && rows[2].ends_with("● write a"), "{lanes}");
+    assert!(rows[1].starts_with("    or  ") && rows[1].ends_with("● backup a -> h"), "{lanes}");
+    let report = Report { version: 1, cases: vec![race.clone()], errors: Vec::new() };
+    let comment = markdown::render(&report, &Vec::new());
+    assert!(comment.contains("| next | ") && comment.contains("● write a ✗"), "{comment}");
+    assert!(!comment.contains("● wait ready ✗"), "the last step is not what is wrong");
+    let drawing = svg::render(race, run).expect("a drawing");
+    assert_eq!(drawing.matches("<circle class=\"open\"").count(), 2);
+    let data = page_data(&html::cases(std::slice::from_ref(race), &[]).expect("a page"));
+    assert_eq!(data["cases"][0]["run"]["next"].as_array().expect("steps").len(), 2);
+}
+
+#[test]
+fn every_step_of_the_corpus_that_is_shown_has_its_meaning() {
+    let data = page_data(&html::cases(&cases(common::REPORTED), &[]).expect("a page"));
+    let program = data["cases"][0]["run"]["program"].as_array().expect("lines");
+    for line in program {
+        let step = line[4].as_u64().and_then(|step| usize::try_from(step).ok()).expect("a step of the vocabulary");
+        assert!(data["words"]["steps"][step][1].as_str().expect("words").len() > 10, "{line}");
+    }
+    let usage = |at: usize| data["words"]["steps"][program[at][4].as_u64().expect("a step") as usize][0].as_str();
+    assert_eq!(usage(5), Some("S: read BUFFER -> VAR"), "of several steps that begin with `read`, the right one");
+}
+
+#[test]
+fn a_case_without_a_run_shows_its_program() {
+    let data = page_data(&html::cases(&cases(common::REPORTED), &[]).expect("a page"));
+    assert_eq!(data["cases"][0]["listing"], Value::Null);
+    assert_eq!(data["cases"][1]["listing"].as_array().expect("lines").len(), 8);
 }
 
 #[test]
@@ -203,14 +254,17 @@ fn the_page_of_a_gate_of_two_hundred_cases_is_less_than_five_megabytes() {
     let some: Vec<_> = seed.iter().flat_map(|name| cases(&format!("tests/litmus/seed/{name}.toml"))).collect();
     let report = Report { version: 1, cases: some.into_iter().cycle().take(200).collect(), errors: Vec::new() };
     let more = vec![More { states: 1, golden: Some(2), ms: 0.5 }; 200];
+    let chances: Vec<Option<Chances>> = report.cases.iter().map(chances).collect();
+    let runs = chances.iter().flatten().count();
     let sections = vec![marks(&report), checked("Ablation", "rule ", &checks("rule a-rule"))];
-    let page = html::gate::render(&report, more, sections).expect("a page");
+    let page = html::gate::render(&report, more, &chances, sections).expect("a page");
     assert!(page.len() < 5 << 20, "{} bytes", page.len());
     let data = page_data(&page);
     assert_eq!(data["cases"].as_array().expect("cases").len(), 200);
     assert_eq!(data["sections"][1]["rows"][0]["cells"][0], "a-rule");
     assert_eq!(data["sections"][1]["rows"][1]["ok"], false);
-    assert_eq!(page.matches("<figure class=\"chart\"><svg").count(), 2);
+    assert_eq!(page.matches("data-of=\"gate\"><svg").count(), 2);
+    assert_eq!(page.matches("<figure class=\"chart\"").count(), 2 + runs);
 }
 
 #[test]
@@ -218,7 +272,7 @@ fn hostile_names_stay_text_in_the_page_of_a_gate() {
     let page = |name: &str| {
         let more = vec![More { states: 1, golden: None, ms: 0.5 }; 2];
         let sections = vec![checked(name, "", &checks(name))];
-        html::gate::render(&hostile_report(name), more, sections).expect("a page")
+        html::gate::render(&hostile_report(name), more, &[], sections).expect("a page")
     };
     let friendly = page("name").matches('<').count();
     for name in hostile() {
@@ -235,9 +289,27 @@ fn dangerous(c: char) -> bool {
 }
 
 #[test]
+fn a_comment_has_room_for_what_is_wrong_with_a_corpus() {
+    let checks: Checks = (0..300).map(|nth| (format!("check {nth}"), Ok(()))).collect();
+    let mut many = failing();
+    let (failed, held) = (many.cases[0].clone(), many.cases[1].clone());
+    many.errors.clear();
+    many.cases = std::iter::once(failed.clone()).chain(std::iter::repeat_n(held, 600)).collect();
+    let comment = markdown::render(&many, &checks);
+    assert!(comment.len() < 4_000, "{} bytes", comment.len());
+    assert!(comment.contains("600 cases are as claimed") && comment.contains("300 other checks hold"), "{comment}");
+    assert!(comment.contains("read idx") && comment.contains("Replay: "), "{comment}");
+    // Even if everything is wrong.
+    many.cases = vec![failed; 600];
+    many.errors = vec![leasecheck_reports::model::FileError { file: "f".repeat(300), message: "m".repeat(900) }; 100];
+    let comment = markdown::render(&many, &checks);
+    assert!(comment.len() < 65_536 && comment.contains("more are left out"), "{} bytes", comment.len());
+}
+
+#[test]
 fn hostile_names_stay_text() {
     let tags = |page: &str| page.matches('<').count();
-    let friendly = html::cases(&hostile_report("name").cases).expect("a page");
+    let friendly = html::cases(&hostile_report("name").cases, &[]).expect("a page");
     for name in hostile() {
         let report = hostile_report(&name);
         let shown = &name[..name.len().min(80)];
@@ -265,11 +337,11 @@ fn hostile_names_stay_text() {
             }
             assert!(format.ends_with("json") || !out.contains(dangerous), "{format} with {shown:?}");
         }
-        let page = html::cases(&report.cases).expect("a page");
+        let page = html::cases(&report.cases, &[]).expect("a page");
         assert_eq!(tags(&page), tags(&friendly), "no element more than with a friendly name, with {shown:?}");
         assert!(!page.contains(dangerous), "page with {shown:?}");
         let data = page_data(&page);
-        let claim = data[0]["claim"].as_str().expect("text");
+        let claim = data["cases"][0]["claim"].as_str().expect("text");
         assert!(claim.chars().count() <= 2_000 && !claim.contains('\n'));
     }
 }

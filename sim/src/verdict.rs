@@ -73,6 +73,8 @@ pub struct Outcome {
     pub steps: u64,
     /// Longest distance from the start among the explored states.
     pub depth: u32,
+    /// Distinct states at each distance from the start; together they are [`Outcome::states`].
+    pub levels: Vec<u64>,
     /// Whether independent steps were left out.
     pub reduced: bool,
     /// Behaviours: on the counterexample if there is one, anywhere otherwise.

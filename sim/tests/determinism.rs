@@ -37,6 +37,8 @@ fn settled(program: &Program) -> Outcome {
 fn every_case_of_the_corpus_comes_out_the_same() {
     for program in programs() {
         let first = with_workers(1, &program);
+        assert_eq!(first.levels.iter().sum::<u64>(), first.states, "{}", title(&program));
+        assert_eq!(first.levels.len(), first.depth as usize + 1, "{}", title(&program));
         for workers in [1, 2, 4] {
             assert_eq!(with_workers(workers, &program), first, "{} with {workers} workers", title(&program));
         }

@@ -3,7 +3,7 @@
 mod common;
 
 use common::{programs, search, title};
-use leasecheck_sim::explore::why::{WhyError, WhyOptions, why};
+use leasecheck_sim::explore::why::{WhyError, WhyOptions, chances, why};
 use leasecheck_sim::program::Expect;
 use leasecheck_sim::verdict::Verdict;
 
@@ -47,5 +47,12 @@ fn the_same_seed_gives_the_same_rolls_and_a_run_without_a_violation_is_refused()
     assert_eq!(rolled(1), rolled(1));
     assert_eq!(rolled(1).map(|_| ()), Ok(()));
     assert_eq!(rolled(1).err(), None);
+    let all = chances(program, &found.steps, usize::MAX, &options(1)).expect("it is violated");
+    let one_by_one: Vec<_> = rolled(1).expect("it is violated").into_iter().enumerate().collect();
+    assert_eq!(all, one_by_one, "rolls for a chart are those of `why`");
+    let some = chances(program, &found.steps, 3, &options(1)).expect("it is violated");
+    assert!(some.len() <= 4 && some.iter().all(|one| all.contains(one)), "{some:?}");
+    assert_eq!((some[0].0, some[some.len() - 1].0), (0, found.steps.len()));
+    assert_eq!(chances(program, &found.steps[..2], 3, &options(1)).err(), Some(WhyError::Clean));
     assert_eq!(why(program, &found.steps[..2], &options(1)).err(), Some(WhyError::Clean));
 }

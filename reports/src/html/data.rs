@@ -1,11 +1,13 @@
 //! The data model as the script of a page reads it: the same facts, small enough for runs of many thousand steps.
 
 use crate::model::{CaseReport, CounterexampleReport};
-use crate::picture::EndReport;
+use crate::picture::{EndReport, LineReport};
 use crate::plain::{plain, short};
 use leasecheck_core::Rule;
 use leasecheck_sim::assumptions::Assumption;
 use leasecheck_sim::invariants::Code;
+use leasecheck_sim::litmus::steps::STEPS;
+use leasecheck_sim::litmus::{meaning, usage};
 use serde::Serialize;
 use std::collections::BTreeMap;
 
@@ -27,17 +29,55 @@ pub struct Case {
     standing: String,
     why: String,
     size: String,
-    rules: Vec<Part>,
-    assumptions: Vec<Part>,
+    /// Names of rules that are off.
+    rules_off: Vec<String>,
+    /// Names of assumptions that were dropped.
+    assumptions_off: Vec<String>,
+    /// The program, where no run has it.
+    listing: Option<Vec<Line>>,
     run: Option<Run>,
 }
 
-/// A rule or an assumption.
+/// What every case of a page has in common: name and meaning of what the design and its language are made of.
 #[derive(Serialize)]
-struct Part {
-    name: &'static str,
-    doc: String,
-    on: bool,
+pub struct Vocabulary {
+    rules: Vec<(&'static str, &'static str)>,
+    assumptions: Vec<(&'static str, &'static str)>,
+    /// How a step is written, and what it does; lines of programs point here.
+    steps: Vec<(String, &'static str)>,
+}
+
+impl Vocabulary {
+    /// All of it.
+    #[must_use]
+    pub fn new() -> Vocabulary {
+        Vocabulary {
+            rules: Rule::ALL.iter().map(|rule| (rule.name(), rule.doc())).collect(),
+            assumptions: Assumption::ALL.iter().map(|one| (one.name(), one.doc())).collect(),
+            steps: STEPS.iter().map(|def| (usage(def), def.doc)).collect(),
+        }
+    }
+}
+
+impl Default for Vocabulary {
+    fn default() -> Self {
+        Vocabulary::new()
+    }
+}
+
+/// Thread, line, depth, text, and the number of the step in the vocabulary or −1.
+type Line = (String, u32, u32, String, i16);
+
+fn listing(program: &[LineReport]) -> Vec<Line> {
+    let number = |text: &str| {
+        let step = meaning(text)?.step;
+        STEPS.iter().position(|def| def.step == step)
+    };
+    let line = |line: &LineReport| {
+        let meaning = number(&line.text).map_or(-1, |at| at as i16);
+        (shown(&line.thread), line.line, line.depth, shown(&line.text), meaning)
+    };
+    program.iter().map(line).collect()
 }
 
 /// Arena, band, id, from, to.
@@ -52,8 +92,11 @@ pub struct Run {
     doc: String,
     message: String,
     because: Vec<String>,
-    shortest: bool,
+    /// Whether the last step violates, rather than the state that it leads to.
+    by_step: bool,
     missing: Option<Missing>,
+    /// Two steps that can both come next, and conflict: agent, the step that queued it, text, line.
+    next: Vec<(u8, usize, String, u32)>,
     agents: Vec<(String, &'static str)>,
     /// Texts that rows point at.
     texts: Vec<String>,
@@ -71,8 +114,7 @@ pub struct Run {
     /// From, to, kind, name.
     orders: Vec<(usize, usize, &'static str, String)>,
     arenas: Vec<Arena>,
-    /// Thread, line, depth, text.
-    program: Vec<(String, u32, u32, String)>,
+    program: Vec<Line>,
     replay: String,
 }
 
@@ -136,10 +178,10 @@ fn end(end: &EndReport) -> End {
 pub fn case(report: &CaseReport) -> Case {
     let run = report.counterexample.as_ref().map(run);
     let size = match &report.counterexample {
-        Some(found) if found.shortest => format!("this run of {} steps does it, and no shorter one", found.rows.len()),
-        Some(found) => format!("this run of {} steps does it; there may be a shorter one", found.rows.len()),
+        Some(found) if found.shortest => format!("A run of {} steps does it, and no shorter one", found.rows.len()),
+        Some(found) => format!("A run of {} steps does it; there may be a shorter one", found.rows.len()),
         None if report.verdict == "unreachable" => {
-            format!("every order of steps was explored: {} states, {} steps deep", report.states, report.depth)
+            format!("Every order of steps was explored: {} states, {} steps deep", report.states, report.depth)
         }
         None => format!("{} states were explored", report.states),
     };
@@ -156,26 +198,11 @@ pub fn case(report: &CaseReport) -> Case {
         standing: report.standing.clone(),
         why: shown(&report.why),
         size,
-        rules: rules(&report.rules_off),
-        assumptions: assumptions(&report.assumptions_off),
+        rules_off: report.rules_off.clone(),
+        assumptions_off: report.assumptions_off.clone(),
+        listing: run.is_none().then(|| listing(&report.program)),
         run,
     }
-}
-
-fn rules(off: &[String]) -> Vec<Part> {
-    let part = |rule: &Rule| {
-        let on = !off.iter().any(|name| name == rule.name());
-        Part { name: rule.name(), doc: rule.doc().to_owned(), on }
-    };
-    Rule::ALL.iter().map(part).collect()
-}
-
-fn assumptions(off: &[String]) -> Vec<Part> {
-    let part = |assumption: &Assumption| {
-        let on = !off.iter().any(|name| name == assumption.name());
-        Part { name: assumption.name(), doc: assumption.doc().to_owned(), on }
-    };
-    Assumption::ALL.iter().map(part).collect()
 }
 
 /// A run of a report.
@@ -233,7 +260,10 @@ pub fn run(found: &CounterexampleReport) -> Run {
         doc: code.map_or(String::new(), |code| code.doc().to_owned()),
         message: shown(&found.message),
         because: found.because.iter().map(|reason| shown(reason)).collect(),
-        shortest: found.shortest,
+        by_step: found.by_step,
+        next: (found.next().into_iter().flatten())
+            .map(|end| (end.agent, end.queued.unwrap_or(0), shown(&end.text), end.line))
+            .collect(),
         missing: found.missing.as_ref().map(|missing| Missing {
             sentence: shown(&missing.sentence),
             symmetric: missing.symmetric,
@@ -254,9 +284,7 @@ pub fn run(found: &CounterexampleReport) -> Run {
             .collect(),
         orders: found.orders.iter().map(|one| (one.from, one.to, one.kind, shown(&one.name))).collect(),
         arenas: arenas.collect(),
-        program: (found.program.iter())
-            .map(|line| (shown(&line.thread), line.line, line.depth, shown(&line.text)))
-            .collect(),
+        program: listing(&found.program),
         replay: plain(&found.replay),
     }
 }

@@ -1,7 +1,7 @@
 // Walking a case by hand: the path stands in the address, and the server says where it leads.
 "use strict";
 
-const start = JSON.parse(document.getElementById("data").textContent), page = document.getElementById("page");
+const { start } = data;
 let shown = null;
 keys(() => shown);
 
@@ -27,11 +27,17 @@ function at() {
 const query = (chosen, path) => new URLSearchParams({ case: chosen, path }).toString();
 function walk(chosen, path) { location.hash = query(chosen, path); }
 
+// What the server answers; that it does not any more is an answer too.
+async function ask(where) {
+  return fetch(where).catch(() => new Response("The server has ended: start leasecheck explore again, with --port for the same address.", { status: 503 }));
+}
+
 async function counterexample() {
   const { chosen } = at();
   message.textContent = "Exploring …";
   jump.disabled = true;
-  const answer = await fetch("/counterexample?" + query(chosen, "")).finally(() => { jump.disabled = false; });
+  const answer = await ask("/counterexample?" + query(chosen, ""));
+  jump.disabled = false;
   if (!answer.ok) { message.textContent = await answer.text(); return; }
   const [path, words] = await answer.json();
   if (path === null) message.textContent = words; else walk(chosen, path);
@@ -40,10 +46,11 @@ async function counterexample() {
 async function show() {
   const { chosen, path } = at();
   buttons.forEach((button, other) => button.setAttribute("aria-pressed", other === chosen));
-  const answer = await fetch("/state?" + query(chosen, path));
+  const answer = await ask("/state?" + query(chosen, path));
+  // Another step may have been taken meanwhile.
+  if (path !== at().path || chosen !== at().chosen) return;
   if (!answer.ok) { message.textContent = await answer.text(); state = null; choices.replaceChildren(); body.replaceChildren(); return; }
   state = await answer.json();
-  if (path !== at().path || chosen !== at().chosen) return;
   const { run, enabled } = state;
   back.disabled = state.back === null;
   save.href = "/litmus?" + query(chosen, path);

@@ -1,7 +1,7 @@
 // The page of a gate: a table of cases with filters; every case with a run opens it below its row.
 "use strict";
 
-const gate = JSON.parse(document.getElementById("data").textContent), page = document.getElementById("page");
+const gate = data;
 let shown = null;
 keys(() => shown);
 
@@ -39,7 +39,7 @@ const table = element(element(cases, "div", { class: "wide" }), "table", {});
 element(element(table, "thead", {}), "tr", {}, ...["", "claim / case", "expected", "verdict", "states", "golden", "ms", "source"].map((title) => element(null, "th", { scope: "col" }, title)));
 const body = element(table, "tbody", {});
 let open = null;
-function toggle(row, one) {
+function toggle(row, at) {
   const again = open && open.row === row;
   if (open) { open.detail.remove(); open.row.classList.remove("open"); open.button.setAttribute("aria-expanded", false); }
   open = shown = null;
@@ -49,12 +49,12 @@ function toggle(row, one) {
   row.classList.add("open");
   button.setAttribute("aria-expanded", true);
   open = { row, detail, button };
-  shown = showCase(element(detail, "td", { colspan: 8 }), one);
+  shown = showCase(element(detail, "td", { colspan: 8 }), at, false);
 }
 const rows = gate.cases.map((one, at) => {
   const row = element(body, "tr", { class: failed(one) ? "bad" : "" }), number = (text) => element(row, "td", { class: "number" }, text);
   element(row, "td", {}, { "as claimed": "✓", failed: "✗" }[one.standing] || "?");
-  element(element(row, "th", { scope: "row" }), "button", { type: "button", "aria-expanded": "false", onclick: () => toggle(row, one) }, `${one.claim} / ${one.case}`);
+  element(element(row, "th", { scope: "row" }), "button", { type: "button", "aria-expanded": "false", onclick: () => toggle(row, at) }, `${one.claim} / ${one.case}`);
   element(row, "td", {}, one.expected);
   element(row, "td", {}, one.result);
   number(String(gate.more[at].states));
@@ -79,13 +79,19 @@ function filter() {
 }
 filter();
 
-const charts = document.getElementById("charts");
-if (charts) { const box = part("Charts", charts.children.length); box.append(charts); charts.hidden = false; }
+const charts = document.querySelectorAll('#charts [data-of="gate"]').length;
+if (charts) chartsOf(part("Charts", charts), "gate");
 for (const section of gate.sections) {
   const box = part(section.title, section.rows.length);
   const list = element(element(box, "div", { class: "wide" }), "table", {});
   element(element(list, "thead", {}), "tr", {}, element(null, "th", {}), ...section.head.map((title) => element(null, "th", { scope: "col" }, title)));
   const lines = element(list, "tbody", {});
-  for (const row of section.rows) element(lines, "tr", { class: row.ok ? "" : "bad" }, element(null, "td", {}, row.ok ? "✓" : "✗"), ...row.cells.map((cell) => element(null, "td", {}, cell)));
+  for (const row of section.rows) {
+    const line = element(lines, "tr", { class: row.ok ? "" : "bad" }, element(null, "td", {}, row.ok ? "✓" : "✗"), ...row.cells.map((cell) => element(null, "td", {}, cell)));
+    if (!row.detail) continue;
+    const box = element(element(element(lines, "tr", { class: "below" }), "td", { colspan: section.head.length + 1 }), "details", { open: !row.ok });
+    element(box, "summary", {}, line.children[1].textContent);
+    element(box, "pre", {}, row.detail);
+  }
 }
 element(page, "footer", {}, "Made by leasecheck. Times are of one run on one machine; everything else is the same everywhere.");

@@ -3,8 +3,10 @@
 pub mod data;
 pub mod gate;
 
+use crate::charts::{self, Chart};
 use crate::model::CaseReport;
 use crate::plain::short;
+use crate::why::Chances;
 use askama::Template;
 use serde::Serialize;
 
@@ -15,43 +17,77 @@ const PICTURE: &str = include_str!("picture.js");
 /// Shows cases and their runs.
 const CASES: &str = include_str!("cases.js");
 
+/// The one template of all pages.
 #[derive(Template)]
-#[template(path = "cases.html")]
-struct CasesPage<'a> {
+#[template(path = "page.html")]
+struct Page<'a> {
     title: String,
+    /// `cases`, `gate` or `explore`.
+    kind: &'a str,
+    /// Whether the page asks the server that it came from.
+    asks: bool,
+    /// What somebody sees who has no scripts.
+    without_script: &'a str,
     style: &'a str,
     scripts: &'a [&'a str],
+    charts: Vec<Chart>,
     data: String,
 }
 
-/// A page that shows cases, and the run that violates where there is one.
+/// Data of a page of cases.
+#[derive(Serialize)]
+struct Cases {
+    words: data::Vocabulary,
+    cases: Vec<data::Case>,
+}
+
+/// A page that shows cases, and the run that violates where there is one; `chances` holds how likely the violation of
+/// each is after each step, as far as that is known.
 ///
 /// # Errors
 /// When the page cannot be written, which no report has.
-pub fn cases(reports: &[CaseReport]) -> Result<String, String> {
-    let cases: Vec<data::Case> = reports.iter().map(data::case).collect();
-    let title = reports.first().map_or("leasecheck".to_owned(), |case| short(&case.claim, 100));
-    let data = data::json(&cases).map_err(|error| error.to_string())?;
-    let page = CasesPage { title, style: STYLE, scripts: &[PICTURE, CASES], data };
+pub fn cases(reports: &[CaseReport], chances: &[Option<Chances>]) -> Result<String, String> {
+    let cases = Cases { words: data::Vocabulary::new(), cases: reports.iter().map(data::case).collect() };
+    let mut charts = Vec::new();
+    for (at, case) in reports.iter().enumerate() {
+        let chances = chances.get(at).and_then(Option::as_ref);
+        charts.extend(chances.map(|chances| charts::chances(at, chances)).transpose()?);
+        charts.extend(charts::levels(at, case)?);
+    }
+    let page = Page {
+        title: reports.first().map_or("no case".to_owned(), |case| short(&case.claim, 100)),
+        kind: "cases",
+        asks: false,
+        without_script: "This page draws its picture with a script. The same picture without one: leasecheck check --svg.",
+        style: STYLE,
+        scripts: &[PICTURE, CASES],
+        charts,
+        data: data::json(&cases).map_err(|error| error.to_string())?,
+    };
     page.render().map_err(|error| error.to_string())
 }
 
-#[derive(Template)]
-#[template(path = "explore.html")]
-struct ExplorePage<'a> {
-    title: String,
-    style: &'a str,
-    scripts: &'a [&'a str],
-    data: String,
-}
-
-/// The page of `leasecheck explore`: it asks the server that it came from, and nobody else.
+/// The page of `leasecheck explore`: it asks the server that it came from, and nobody else. `start` is what it knows
+/// from the beginning.
 ///
 /// # Errors
 /// When the page cannot be written, which it can.
 pub fn explore(claim: &str, start: &impl Serialize) -> Result<String, String> {
-    let data = data::json(start).map_err(|error| error.to_string())?;
-    let scripts = &[PICTURE, CASES, include_str!("explore.js")];
-    let page = ExplorePage { title: short(claim, 100), style: STYLE, scripts, data };
+    #[derive(Serialize)]
+    struct Explore<'a, T> {
+        words: data::Vocabulary,
+        start: &'a T,
+    }
+    let data = Explore { words: data::Vocabulary::new(), start };
+    let page = Page {
+        title: format!("{} · explore", short(claim, 100)),
+        kind: "explore",
+        asks: true,
+        without_script: "This page needs its script.",
+        style: STYLE,
+        scripts: &[PICTURE, CASES, include_str!("explore.js")],
+        charts: Vec::new(),
+        data: data::json(&data).map_err(|error| error.to_string())?,
+    };
     page.render().map_err(|error| error.to_string())
 }

@@ -72,7 +72,8 @@ function ghosts(run) {
     lanes.set(agent, nth + 1);
     if (nth < 12) all.push({ agent, queued, text, note, nth });
   };
-  for (const [agent, queued, text] of run.left) add(agent, queued, text, queued ? "queued" : "next");
+  const isNext = (agent, queued, text) => run.next.some((next) => next[0] === agent && next[1] === queued && next[2] === text);
+  for (const [agent, queued, text] of run.left) if (!isNext(agent, queued, text)) add(agent, queued, text, queued ? "queued" : "next");
   for (const late of run.missing ? run.missing.late : []) {
     const line = run.program.find((other) => other[1] === late);
     const agent = line ? run.agents.findIndex(([name]) => name === line[0]) : -1;
@@ -85,13 +86,14 @@ function geometry(run) {
   const ops = operations(run), ghost = ghosts(run);
   const held = [...new Set(run.holds.map(([arena]) => arena))];
   const used = run.agents.map((_, agent) => agent).filter((agent) =>
-    run.rows.some(([by, , queue]) => by === agent || queue === agent) || ghost.all.some((one) => one.agent === agent));
+    run.rows.some(([by, , queue]) => by === agent || queue === agent) || run.next.some(([by]) => by === agent) || ghost.all.some((one) => one.agent === agent));
   const wide = new Map(used.map((agent) => [agent, run.agents[agent][0].length + 8]));
   const need = (agent, length) => wide.set(agent, Math.max(wide.get(agent) || 0, length));
   for (const [agent, kind, queue, text] of run.rows) {
     const length = run.texts[text].length;
     if (kind === 1) { need(agent, 10 + run.agents[queue][0].length); need(queue, length + 1); } else need(agent, length + 1);
   }
+  for (const [agent, , text] of run.next) need(agent, text.length + 1);
   for (const one of ghost.all) need(one.agent, one.text.length + (one.note === "queued" ? 2 : 12));
   const lanes = new Map();
   let x = GUTTER + held.length * HOLD + 8;
@@ -102,14 +104,15 @@ function geometry(run) {
     x += width + 10;
   }
   const last = run.rows.length, width = Math.max(x, 620);
-  const words = run.code ? `✗ ${run.code}: ${run.missing ? run.missing.sentence : run.message}` : "";
+  const words = run.code ? `✗ ${run.code}: ${run.missing ? run.missing.sentence : run.message}`.replaceAll("`", "") : "";
   const banner = run.code ? wrap(words, Math.floor((width - GUTTER) / CHAR)).slice(0, 3) : [];
-  const below = (last + 0.5) * ROW + 12 + banner.length * 17;
+  // The rows of the two steps that can both come next stand behind the last step's.
+  const rows = last + run.next.length, below = (rows + 0.5) * ROW + 12 + banner.length * 17;
   return {
-    ops, ghost, held, used, lanes, width, last, banner,
+    ops, ghost, held, used, lanes, width, last, rows, banner,
     height: below + (ghost.rows ? 34 + ghost.rows * ROW : 0) + 8,
     y: (step) => step * ROW - ROW / 2 + 6,
-    bannerY: (line) => (last + 0.5) * ROW + 18 + line * 17,
+    bannerY: (line) => (rows + 0.5) * ROW + 18 + line * 17,
     ghostY: (nth) => below + 36 + nth * ROW,
     mark: (agent, slot) => lanes.get(agent).x + 8 + (slot || 0) * SLOT,
   };
@@ -123,8 +126,16 @@ function pointOf(run, plan, step) {
   return { x: plan.mark(lane, op ? op.slot : 0), y: plan.y(step), lane };
 }
 
+// The point of one of the two steps that can both come next.
+function nextPoint(run, plan, nth) {
+  const [agent, queued] = run.next[nth], op = plan.ops.byRow.get(queued);
+  return { x: plan.mark(agent, op ? op.slot : 0), y: plan.y(plan.last + 1 + nth), lane: agent };
+}
+
 function endOf(run, plan, end) {
   if (end.ran) return pointOf(run, plan, end.ran);
+  const next = run.next.findIndex(([agent, queued, text]) => agent === end.agent && queued === end.queued && text === end.text);
+  if (next >= 0) return nextPoint(run, plan, next);
   const of = (one) => one.agent === end.agent && one.note !== "late";
   const ghost = plan.ghost.all.find((one) => of(one) && one.text === end.text && one.queued === end.queued) ||
     plan.ghost.all.find(of);
@@ -133,14 +144,16 @@ function endOf(run, plan, end) {
   return { x: plan.mark(ghost.agent, op ? op.slot : 0), y: plan.ghostY(ghost.nth), lane: ghost.agent };
 }
 
-function arrow(svg, from, to, style, label, title) {
+function arrow(svg, from, to, style, label, title, both) {
   const bend = Math.max(24, Math.min(90, Math.abs(to.x - from.x) / 2));
   const side = to.x >= from.x ? 1 : -1, same = Math.abs(to.x - from.x) < 4;
   const path = same
     ? `M${from.x},${from.y} C${from.x - bend},${from.y} ${to.x - bend},${to.y} ${to.x - 7},${to.y}`
     : `M${from.x + side * 6},${from.y} C${from.x + side * bend},${from.y} ${to.x - side * bend},${to.y} ${to.x - side * 8},${to.y}`;
   const group = shape(svg, "g", { class: "arrow " + style });
-  shape(group, "path", { d: path, "marker-end": `url(#head-${style})` });
+  const heads = { "marker-end": `url(#head-${style})` };
+  if (both) heads["marker-start"] = heads["marker-end"];
+  shape(group, "path", { d: path, ...heads });
   if (title) shape(group, "title", {}, title);
   if (label) shape(group, "text", { x: (from.x + to.x) / 2, y: (from.y + to.y) / 2 - 4, "text-anchor": "middle" }, label);
 }
@@ -180,11 +193,15 @@ function drawLanes(svg, run, plan, first, last, now) {
     shape(label, "title", {}, `${words} holds the layout of ${run.arenas[arena].name} from step ${from}` + (to ? ` to step ${to}` : " on"));
   }
   if (now >= first && now <= last && now > 0) shape(svg, "rect", { class: "now", x: 0, y: plan.y(now) - ROW / 2, width: plan.width, height: ROW });
+  if (now === end && last > end && run.next.length) shape(svg, "rect", { class: "either", x: 0, y: plan.y(end + 1) - ROW / 2, width: plan.width, height: ROW * run.next.length });
   for (const op of plan.ops.all) {
     if (op.from > last || op.to < first || op.to === op.from) continue;
     const x = plan.mark(op.queue, op.slot), open = op.to > end;
     let to = clampY(op.to);
-    if (open) { const ghost = plan.ghost.all.find((one) => one.queued === op.from); if (ghost) to = plan.ghostY(ghost.nth); }
+    if (open) {
+      const ghost = plan.ghost.all.find((one) => one.queued === op.from), next = run.next.findIndex((one) => one[1] === op.from);
+      if (next >= 0) to = plan.y(end + 1 + next); else if (ghost) to = plan.ghostY(ghost.nth);
+    }
     shape(svg, "line", { class: open ? "span open" : "span", x1: x, x2: x, y1: plan.y(op.from), y2: to });
   }
   for (const [from, to, kind, name] of run.orders) {
@@ -194,11 +211,11 @@ function drawLanes(svg, run, plan, first, last, now) {
   }
   if (run.missing) {
     const from = endOf(run, plan, run.missing.before), to = endOf(run, plan, run.missing.after);
-    if (from && to && Math.max(from.y, to.y) >= top && Math.min(from.y, to.y) <= bottom) arrow(svg, from, to, "missing", "", run.missing.sentence);
+    if (from && to && Math.max(from.y, to.y) >= top && Math.min(from.y, to.y) <= bottom) arrow(svg, from, to, "missing", "", run.missing.sentence, run.missing.symmetric);
   }
   for (let step = Math.max(1, first); step <= Math.min(last, end); step++) {
     const [agent, kind, queue, text] = run.rows[step - 1], y = plan.y(step);
-    const wrong = run.code && step === end;
+    const wrong = run.code && run.by_step && step === end;
     const group = shape(svg, "g", { class: "row" + (step > now ? " later" : "") + (wrong ? " wrong" : ""), "data-step": step });
     shape(group, "rect", { class: "hit", x: 0, y: y - ROW / 2, width: plan.width, height: ROW });
     shape(group, "text", { class: "number", x: GUTTER - 12, y: y + 4, "text-anchor": "end" }, step);
@@ -219,6 +236,15 @@ function drawLanes(svg, run, plan, first, last, now) {
     shape(group, "title", {}, `step ${step}: ${run.agents[point.lane][0]}: ${words}` + (notes ? "\n" + notes.join("\n") : ""));
   }
   if (last <= end) return;
+  run.next.forEach(([agent, queued, words], nth) => {
+    const point = nextPoint(run, plan, nth), lane = plan.lanes.get(agent), queue = !["thread", "finally"].includes(run.agents[agent][1]);
+    const group = shape(svg, "g", { class: "row wrong next" + (now < end ? " later" : "") });
+    shape(group, "text", { class: "number", x: GUTTER - 12, y: point.y + 4, "text-anchor": "end" }, nth ? "or" : "next");
+    if (queue) shape(group, "circle", { class: "open", cx: point.x, cy: point.y, r: 5 });
+    else shape(group, "rect", { class: "open", x: point.x - 4, y: point.y - 4, width: 8, height: 8 });
+    shape(group, "text", { class: "what", x: lane.text, y: point.y + 4 }, cut(words, lane.room));
+    shape(group, "title", {}, `not taken yet; either can be next: ${run.agents[agent][0]}: ${words}`);
+  });
   plan.banner.forEach((line, nth) => shape(svg, "text", { class: "sentence", x: GUTTER - 12, y: plan.bannerY(nth) }, line));
   if (plan.ghost.rows) shape(svg, "text", { class: "ghost-head", x: GUTTER - 12, y: plan.ghostY(0) - 20 }, run.code ? "not done yet when it happens:" : "not done yet:");
   for (const ghost of plan.ghost.all) {
@@ -292,9 +318,10 @@ function strips(parent, run) {
         mark(from * size, (from + 1) * size, "moved", `${arena.bands[band].name} ${id} ${to < from ? "←" : "→"}`);
       }
       for (const [where, , , low, high, write] of run.touched[step] || []) if (where === at) mark(low, high, write ? "write" : "read", write ? "write" : "read");
-      if (wrong && run.missing) for (const end of [run.missing.before, run.missing.after]) {
-        if (end.bytes && end.bytes[0] === at) mark(end.bytes[1], end.bytes[2], "wrong", run.agents[end.agent][0]);
-      }
+      const ends = (wrong && run.missing ? [run.missing.before, run.missing.after] : []).filter((end) => end.bytes && end.bytes[0] === at);
+      const [one, other] = ends, name = (end) => run.agents[end.agent][0];
+      if (other && one.bytes[1] === other.bytes[1]) mark(one.bytes[1], Math.max(one.bytes[2], other.bytes[2]), "wrong", `${name(one)} and ${name(other)}`);
+      else for (const end of ends) mark(end.bytes[1], end.bytes[2], "wrong", name(end));
     });
   };
 }
@@ -302,21 +329,22 @@ function strips(parent, run) {
 function listing(parent, run) {
   const lines = [];
   let thread = null, list = null;
-  for (const [name, line, depth, text] of run.program) {
+  for (const [name, line, depth, text, means] of run.program) {
     if (name !== thread) {
       element(parent, "h3", {}, name === "setup" ? "set-up, before the run" : name);
       list = element(parent, "ol", { class: "program" });
       thread = name;
     }
-    const node = element(list, "li", { value: line, style: `--depth:${depth}` }, element(null, "code", {}, text));
+    const node = element(list, "li", { value: line, style: `--depth:${depth}`, title: means >= 0 ? terms.steps[means][1] : null }, element(null, "code", {}, text));
     if (run.missing && run.missing.late.includes(line)) { node.classList.add("late"); node.append(element(null, "em", {}, "too late")); }
     lines.push([line, node]);
   }
   return (step) => {
-    const line = step ? run.rows[step - 1][4] : -1, wrong = run.code && step === run.rows.length;
+    const line = step ? run.rows[step - 1][4] : -1, ended = run.code && step === run.rows.length;
+    const wrong = !ended ? [] : run.by_step ? [line] : run.next.map((next) => next[3]);
     for (const [number, node] of lines) {
       node.classList.toggle("now", number === line);
-      node.classList.toggle("wrong", number === line && Boolean(wrong));
+      node.classList.toggle("wrong", wrong.includes(number));
       if (number === line && parent.scrollHeight > parent.clientHeight) parent.scrollTop = node.offsetTop - parent.clientHeight / 2;
     }
   };
@@ -389,9 +417,11 @@ function picture(parent, run, begin, moved) {
     const wrong = run.code && step === last;
     says.className = "says" + (wrong ? " wrong" : "");
     says.replaceChildren();
-    prose(says, !row ? "The start." : wrong ? `Step ${step}. ${run.code}: ${run.message}.` :
+    prose(says, wrong ? `${run.by_step ? "Step" : "After step"} ${step}. ${run.code}: ${run.message}.` : !row ? "The start." :
       `Step ${step}. ${run.agents[row[0]][0]} ${row[1] === 1 ? `enqueues on ${run.agents[row[2]][0]}` : row[1] === 2 ? "executes" : "does"}: ${run.texts[row[3]]}` +
       ((run.notes[step] || []).length ? ` (${run.notes[step].slice(0, 4).join("; ")})` : ""));
+    const line = row && run.program.find((other) => other[1] === row[4]);
+    if (line && line[4] >= 0) prose(element(says, "span", { class: "means" }), `Meaning: ${terms.steps[line[4]][1]}.`);
     showLine(step);
     showArenas(step);
     draw();

@@ -86,6 +86,9 @@ pub fn hostile_report(name: &str) -> Report {
         {
             *text = name.to_owned();
         }
+        for line in &mut case.program {
+            (line.thread, line.text) = (name.to_owned(), name.to_owned());
+        }
         let Some(run) = &mut case.counterexample else { continue };
         run.because.push(name.to_owned());
         for text in run.agents.iter_mut().chain([&mut run.message, &mut run.token, &mut run.replay]) {

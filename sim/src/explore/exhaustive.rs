@@ -273,6 +273,7 @@ pub fn explore(program: &Program, options: &Options<'_>) -> Result<Outcome, Star
     let mut total = Totals { ran: vec![false; program.code.len()], ..Totals::default() };
     let mut other: Option<Seen> = None;
     let mut depth = 0;
+    total.levels.push(1);
     loop {
         let mut limit = None;
         let mut target: Option<Seen> = None;
@@ -319,6 +320,7 @@ pub fn explore(program: &Program, options: &Options<'_>) -> Result<Outcome, Star
             let next: usize = shards.iter().map(|shard| shard.new.len()).sum();
             let verdict = Verdict::Truncated { limit, left: (level.states.len() - expanded + next) as u64 };
             let states = (parents.len() + next) as u64;
+            total.levels.extend((next > 0).then_some(next as u64));
             return Ok(total.outcome(program, verdict, states, depth, search.reduction.is_on()));
         }
         let mut next = Level { states: States::default(), base: parents.len() as u32 };
@@ -340,6 +342,7 @@ pub fn explore(program: &Program, options: &Options<'_>) -> Result<Outcome, Star
             };
             return Ok(total.outcome(program, verdict, states, depth, search.reduction.is_on()));
         }
+        total.levels.push(next.states.len() as u64);
         level = next;
         depth += 1;
     }
@@ -409,6 +412,7 @@ fn counterexample(parents: &[(u32, Step)], seen: &Seen, shortest: bool) -> Count
 
 #[derive(Default)]
 struct Totals {
+    levels: Vec<u64>,
     marks: Marks,
     also: BTreeSet<Code>,
     ran: Vec<bool>,
@@ -441,6 +445,7 @@ impl Totals {
             states,
             steps: self.steps,
             depth,
+            levels: self.levels,
             reduced,
             marks,
             also: self.also.into_iter().collect(),

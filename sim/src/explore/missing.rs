@@ -3,7 +3,7 @@
 use super::picture::{Hold, HoldKind, Left, loses};
 use super::replay::{Row, RowKind};
 use crate::invariants::{Code, Violation, race};
-use crate::program::{At, Op, Pc, Program};
+use crate::program::{At, END, Op, Pc, Program};
 use crate::world::{Note, Region, Step, World};
 
 /// One end of the missing order: a step that ran, or one that is still to come.
@@ -15,6 +15,8 @@ pub struct End {
     pub queued: Option<usize>,
     /// The row in which it ran, if it has.
     pub ran: Option<usize>,
+    /// The instruction.
+    pub pc: Pc,
     /// As in the litmus file.
     pub text: String,
     /// The bytes that it would touch, where they are known: arena, first, one past the last.
@@ -80,7 +82,7 @@ pub(crate) fn missing(ending: &Ending<'_>, violation: &Violation) -> Option<Miss
 
 impl End {
     fn left(left: &Left) -> End {
-        End { agent: left.agent, queued: left.queued, ran: None, text: left.text.clone(), bytes: None }
+        End { agent: left.agent, queued: left.queued, ran: None, pc: left.pc, text: left.text.clone(), bytes: None }
     }
 }
 
@@ -91,11 +93,11 @@ impl Ending<'_> {
     }
 
     fn ran(&self, row: usize) -> End {
-        let Row { step, text, queued_at, .. } = &self.rows[row];
+        let Row { step, text, queued_at, pc, .. } = &self.rows[row];
         let last = self.by_step && row + 1 == self.rows.len();
         let region = if last { self.world.next_regions(self.program, *step).first().copied() } else { None };
         let bytes = region.map(|region| self.bytes(&region));
-        End { agent: step.agent, queued: *queued_at, ran: Some(row), text: text.clone(), bytes }
+        End { agent: step.agent, queued: *queued_at, ran: Some(row), pc: *pc, text: text.clone(), bytes }
     }
 
     fn name(&self, end: &End) -> String {
@@ -118,6 +120,7 @@ impl Ending<'_> {
                 agent: step.agent,
                 queued: queue.and_then(|left| left.queued),
                 ran: None,
+                pc: self.world.step_pc(self.program, *step).unwrap_or(END),
                 text: self.world.step_text(self.program, *step),
                 bytes: Some(self.bytes(region)),
             }

@@ -70,6 +70,8 @@ pub struct Run {
     pub rows: Vec<Row>,
     /// What is violated in the end.
     pub violation: Option<Violation>,
+    /// Whether the last step violates it, rather than the state that it leads to.
+    pub by_step: bool,
     /// Every arena at the start of the case.
     pub before: Vec<Picture>,
     /// Every arena when the last step begins.
@@ -203,7 +205,7 @@ pub fn run(program: &Program, steps: &[Step]) -> Result<Run, Misfit> {
     let because = violation.as_ref().map(|violation| reasons(program, &last, &rows, violation)).unwrap_or_default();
     let after = pictures(program, &last);
     let conflicts = clocks.conflicts().to_vec();
-    Ok(Run { rows, violation, before, after, conflicts, holds, orders, left, missing, because })
+    Ok(Run { rows, violation, by_step, before, after, conflicts, holds, orders, left, missing, because })
 }
 
 /// What is wrong with a state itself.

@@ -129,6 +129,39 @@ pub fn why(program: &Program, steps: &[Step], options: &WhyOptions<'_>) -> Resul
     Ok(Why { violation, rolled, likely, certain })
 }
 
+/// Rolls from the prefixes of a run, without the search for certainty: the number of steps of each, and what its rolls
+/// came to. A run of more than `most` steps is rolled from as many of its prefixes, evenly spread, the last among them.
+///
+/// # Errors
+/// As [`why`].
+pub fn chances(
+    program: &Program,
+    steps: &[Step],
+    most: usize,
+    options: &WhyOptions<'_>,
+) -> Result<Vec<(usize, Rolled)>, WhyError> {
+    let run = replay::run(program, steps).map_err(WhyError::Misfit)?;
+    let violation = run.violation.ok_or(WhyError::Clean)?;
+    let mut world = World::start(program).map_err(|_| WhyError::Misfit(Misfit { step: 0 }))?;
+    let every = steps.len().div_ceil(most.max(1)).max(1);
+    let mut rolled = Vec::new();
+    for prefix in 0..=steps.len() {
+        if (options.interrupted)() {
+            return Err(WhyError::Interrupted);
+        }
+        if prefix == steps.len() {
+            rolled.push((prefix, Rolled { hits: options.rolls, ..Rolled::default() }));
+        } else {
+            if prefix % every == 0 {
+                rolled.push((prefix, roll_all(program, &world, prefix, &violation, options)));
+            }
+            // The last step may be the one that violates.
+            let _ = world.step(program, steps[prefix], &mut Effects::default());
+        }
+    }
+    Ok(rolled)
+}
+
 fn roll_all(
     program: &Program,
     world: &World,

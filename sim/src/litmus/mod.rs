@@ -51,6 +51,13 @@ pub fn print(source: &Source) -> Result<String, Diagnostic> {
     print::print(source, &tables(source)?)
 }
 
+/// What a step means, as it stands in a program: its entry in the vocabulary.
+#[must_use]
+pub fn meaning(step: &str) -> Option<&'static steps::StepDef> {
+    let first = parse::parse(step, 0..step.len()).ok()?.into_iter().next()?.step;
+    steps::STEPS.iter().find(|def| def.step == first)
+}
+
 fn tables(source: &Source) -> Result<read::FileText, Diagnostic> {
     if source.text.len() > MAX_BYTES {
         let message = format!("a litmus file of {} bytes", source.text.len());
