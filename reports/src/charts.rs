@@ -123,7 +123,7 @@ pub fn levels(nth: usize, case: &CaseReport) -> Result<Option<Chart>, String> {
         let mut chart = ChartBuilder::on(area)
             .caption("New states at each depth of the search", ("sans-serif", 13))
             .margin(6)
-            .x_label_area_size(28)
+            .x_label_area_size(36)
             .y_label_area_size(56)
             .build_cartesian_2d(0..case.levels.len(), 0..most + 1)
             .map_err(failed)?;
@@ -154,7 +154,7 @@ pub fn chances(nth: usize, chances: &Chances) -> Result<Chart, String> {
         let mut chart = ChartBuilder::on(area)
             .caption(title, ("sans-serif", 13))
             .margin(6)
-            .x_label_area_size(28)
+            .x_label_area_size(36)
             .y_label_area_size(40)
             .build_cartesian_2d(0..last + 1, 0_u64..101)
             .map_err(failed)?;

@@ -129,7 +129,7 @@ test("the table of a gate is filtered, and a row opens its run", async () => {
   await page.selectOption("select[aria-label=invariant]", "stale-index");
   const some = await rows.count();
   assert.ok(some > 0 && some < all);
-  await page.fill("input[type=search]", "index-read-before");
+  await page.fill("input[type=search]", "index-read-before-producer-wait / as");
   await page.selectOption("select[aria-label=verdict]", "reachable");
   assert.equal(await rows.count(), 1);
   await rows.locator("button").first().click();
