@@ -96,14 +96,17 @@ pub struct Folders {
     pub report: Option<PathBuf>,
 }
 
+/// A gate file, and what there is to know of it.
+pub type Configuration = (PathBuf, Result<ConfigReport, String>);
+
 /// What there is to know of every gate file, in the order of paths.
-fn configurations(folder: &Path) -> Result<Vec<(PathBuf, Result<ConfigReport, String>)>, String> {
+fn configurations(folder: &Path) -> Result<Vec<Configuration>, String> {
     let files = config::files(folder)?;
     Ok(files.into_iter().map(|path| (path.clone(), config::settle(&path, None))).collect())
 }
 
 /// Whether a gate file answers its musts as it says it will.
-fn answers((path, result): &(PathBuf, Result<ConfigReport, String>)) -> Check {
+fn answers((path, result): &Configuration) -> Check {
     let result = match result {
         Ok(report) if report.as_expected() => Ok(()),
         Ok(report) => {

@@ -2,16 +2,16 @@
 
 use crate::check::Settled;
 use crate::conform::Compared;
-use crate::gate::{Ablated, Check};
+use crate::gate::{Ablated, Check, Configuration};
 use crate::models::Modelled;
 use crate::pictures::write_in;
-use leasecheck_config::{Answer, Report as ConfigReport, render_text};
+use leasecheck_config::{Answer, render_text};
 use leasecheck_conform::Known;
 use leasecheck_reports::html::gate::{Line, More, Section, checked, marks};
 use leasecheck_reports::why::Chances;
 use leasecheck_reports::{html, json, junit, markdown, sarif};
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 /// Where a repository keeps its table of known differences and its fuzz targets, if it has any.
 const KNOWN: &str = "adapters/sglang/known-differences.toml";
@@ -27,7 +27,7 @@ pub struct Found<'a> {
     pub checks: &'a [Check],
     pub ablated: &'a [Ablated],
     pub models: &'a Modelled,
-    pub configurations: &'a [(PathBuf, Result<ConfigReport, String>)],
+    pub configurations: &'a [Configuration],
 }
 
 /// Writes the reports into a folder, and nothing outside it.
@@ -118,7 +118,7 @@ fn models(models: &Modelled) -> Section {
     section("Models of the thread-safe shell", head, rows.collect())
 }
 
-fn configurations(found: &[(PathBuf, Result<ConfigReport, String>)]) -> Section {
+fn configurations(found: &[Configuration]) -> Section {
     let mut rows = Vec::new();
     for (path, result) in found {
         let file = path.display().to_string();
@@ -220,6 +220,7 @@ mod tests {
     use crate::Limits;
     use crate::check::settle;
     use crate::progress::Progress;
+    use std::path::PathBuf;
 
     const LIMITS: Limits = Limits { limit_states: 10_000, limit_seconds: None, limit_memory: 64, jobs: None };
 
