@@ -7,9 +7,7 @@
 //!
 //! Not checked: refusals by band and by number (their texts), designs with rules switched off (`rules.rs`).
 
-mod common;
-
-use common::*;
+use crate::common::*;
 use leasecheck_core::*;
 use proptest::prelude::*;
 use std::cell::RefCell;

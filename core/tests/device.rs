@@ -7,9 +7,7 @@
 //!
 //! Not checked: contents (`stress.rs`), admission (`admission.rs`), other reuse policies.
 
-mod common;
-
-use common::*;
+use crate::common::*;
 use leasecheck_core::*;
 use proptest::prelude::*;
 use std::collections::{BTreeMap, BTreeSet};

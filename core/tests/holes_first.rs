@@ -4,9 +4,7 @@
 //!
 //! Not checked: several bands (`admission.rs`), pages that cannot move or be reused.
 
-mod common;
-
-use common::*;
+use crate::common::*;
 use leasecheck_core::*;
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -8,9 +8,7 @@
 //!
 //! Not checked: who wakes whom (the shell's business), designs with rules switched off (`rules.rs`, `pack.rs`).
 
-mod common;
-
-use common::cases;
+use crate::common::cases;
 use leasecheck_core::*;
 use proptest::prelude::*;
 use std::collections::{BTreeMap, BTreeSet};

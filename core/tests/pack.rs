@@ -8,9 +8,7 @@
 //!
 //! Not checked: bands of 255 pages and more, which cannot be packed.
 
-mod common;
-
-use common::*;
+use crate::common::*;
 use leasecheck_core::*;
 use proptest::prelude::*;
 

@@ -8,9 +8,7 @@
 //!
 //! Contents are checked on real bytes (`common::Lab`). Not checked: moves made at the same time.
 
-mod common;
-
-use common::*;
+use crate::common::*;
 use leasecheck_core::*;
 use proptest::prelude::*;
 use std::collections::{BTreeMap, BTreeSet};

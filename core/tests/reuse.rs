@@ -4,9 +4,7 @@
 //!
 //! Checked in states reached by random operations (`common::Lab`). Not checked: contents (`stress.rs`).
 
-mod common;
-
-use common::*;
+use crate::common::*;
 use leasecheck_core::*;
 use proptest::prelude::*;
 use std::collections::{BTreeMap, BTreeSet};

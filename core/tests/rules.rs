@@ -6,9 +6,7 @@
 //! Not checked: the rules that the thread-safe shell or the simulated world implement (their own tests and the litmus
 //! corpus), and that a checker notices (the corpus).
 
-mod common;
-
-use common::*;
+use crate::common::*;
 use leasecheck_core::*;
 use std::collections::BTreeSet;
 

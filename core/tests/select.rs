@@ -5,9 +5,7 @@
 //! to the ends of the range. The seed's numbers are the last test; it also shows what the token-wise filter makes of
 //! them. Not checked: where the tokens come from.
 
-mod common;
-
-use common::cases;
+use crate::common::cases;
 use leasecheck_core::select::{SelectError, tokens_above, whole_pages};
 use leasecheck_core::{PhysicalPage, TokenIndex};
 use proptest::prelude::*;

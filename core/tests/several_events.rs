@@ -2,9 +2,7 @@
 //!
 //! Against a model that keeps, for every page, the set of events that it waits for.
 
-mod common;
-
-use common::*;
+use crate::common::*;
 use leasecheck_core::*;
 use proptest::prelude::*;
 use std::collections::{BTreeMap, BTreeSet};

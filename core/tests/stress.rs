@@ -9,9 +9,7 @@
 //!
 //! Not checked: which page is chosen (`traces.rs`, `device.rs`), whether a refusal was right (`admission.rs`).
 
-mod common;
-
-use common::*;
+use crate::common::*;
 use leasecheck_core::*;
 use proptest::prelude::*;
 use std::cell::Cell;

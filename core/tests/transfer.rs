@@ -4,9 +4,7 @@
 //!
 //! Not checked: the copies (the simulator's world), collecting layouts (`layouts.rs`).
 
-mod common;
-
-use common::cases;
+use crate::common::cases;
 use leasecheck_core::transfer::{PairError, kernel_index, pair, tail_keys, tail_slice, token_index};
 use leasecheck_core::{KernelIndex, MAX_PAGES, PhysicalPage, TokenIndex};
 use proptest::prelude::*;
