@@ -18,7 +18,9 @@ pub const RUNS: u64 = 65_536;
 /// Steps that the program of a find has at most when it has been shrunk.
 pub const STEPS: usize = 12;
 /// Programs between two looks at what was found.
-const BATCH: u64 = 64;
+const BATCH: u64 = 32;
+/// Finds that are shrunk, until one is short enough: some end in a program from which no small change leads on.
+const ATTEMPTS: usize = 4;
 
 /// What is taken away.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -90,13 +92,14 @@ pub enum Ablated {
     Stopped,
 }
 
-/// Hunts the design without `part`, for at most `runs` runs.
+/// Hunts the design without `part`, for at most `runs` runs. Of the first few finds, the shortest counts.
 #[must_use]
 pub fn ablate(part: Part, runs: u64, effort: Effort, interrupted: &(dyn Fn() -> bool + Sync)) -> Ablated {
     let settings = part.settings();
     let budget = Budget { interrupted: Some(interrupted), batch: BATCH, ..Budget::default() };
-    let mut at = 0;
-    while at < runs {
+    let (mut at, mut attempts) = (0, 0);
+    let mut best: Option<Case> = None;
+    while at < runs && attempts < ATTEMPTS {
         let end = (at + BATCH * SCHEDULES).min(runs);
         let found = campaign(&settings, at..end, &budget);
         if found.next.is_some() {
@@ -105,13 +108,18 @@ pub fn ablate(part: Part, runs: u64, effort: Effort, interrupted: &(dyn Fn() -> 
         let mut finds: Vec<(&Identity, &Found)> = found.finds.iter().collect();
         finds.sort_by_key(|(_, found)| found.seed);
         let due = |found: &Found| blamed(&draft(&settings, found.seed), &settings, part.blame(), &found.schedule);
-        let first = finds.into_iter().find(|(_, found)| due(found));
-        if let Some(case) =
-            first.and_then(|(identity, found)| write_up(&settings, identity, found, part.blame(), effort))
-        {
-            return Ablated::Caught(Box::new(case));
+        for (identity, found) in finds.into_iter().filter(|(_, found)| due(found)).take(ATTEMPTS - attempts) {
+            let Some(case) = write_up(&settings, identity, found, part.blame(), effort) else { continue };
+            attempts += 1;
+            if best.as_ref().is_none_or(|best| case.steps.1 < best.steps.1) {
+                best = Some(case);
+            }
+            if best.as_ref().is_some_and(|best| best.steps.1 <= STEPS && best.confirmed) {
+                attempts = ATTEMPTS;
+                break;
+            }
         }
         at = end;
     }
-    Ablated::Missed
+    best.map_or(Ablated::Missed, |case| Ablated::Caught(Box::new(case)))
 }
