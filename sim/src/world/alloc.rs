@@ -199,6 +199,9 @@ impl World {
                     effects.mark(Mark::WokeToNoRoom);
                     self.end_compaction(program, arena, holder, effects);
                 }
+                if matches!(op, Op::Alloc { waits: false, .. }) {
+                    effects.mark(Mark::AllocRefused);
+                }
                 invariants::admission::refused(self, program, arena, &requests)?;
                 let others = requests.iter().any(|request| request.pages > 0 && request.band != requests[0].band);
                 if others && self.admission(program, arena, &requests[..1]).admitted() {
