@@ -162,6 +162,10 @@ impl Campaign {
                     None => continue,
                 },
             };
+            if self.hello.trusting && matches!(result, Outcome::Error(_)) {
+                // Drawn for pages that this run does not have: a request was refused behind a closed gate.
+                continue;
+            }
             tags_of_outcomes(&mut tags, &result, &finished);
             let mut driver = match self.driver.take() {
                 Some(driver) => driver,
