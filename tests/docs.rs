@@ -65,10 +65,12 @@ fn matches(expected: &str, actual: &str) -> bool {
     rest.trim().is_empty() || expected.trim_end().ends_with("<cut>")
 }
 
-fn check(path: &str) {
+/// Runs a document's commands. Returns what it says of their output where they print something else, and that.
+fn differences(path: &str) -> Vec<(String, String)> {
     let text = std::fs::read_to_string(root().join(path)).expect("the document is there");
     let blocks = blocks(&text);
     let mut commands = 0;
+    let mut differences = Vec::new();
     for (nth, (language, body)) in blocks.iter().enumerate() {
         if language != "console" {
             continue;
@@ -80,14 +82,65 @@ fn check(path: &str) {
         }
         if let Some((next, expected)) = blocks.get(nth + 1)
             && next == "text"
+            && !matches(expected, &output)
         {
-            assert!(
-                matches(expected, &output),
-                "{path}: after\n{body}\nthe document says\n{expected}\nbut it prints\n{output}"
-            );
+            differences.push((expected.clone(), output.trim_end().to_owned()));
         }
     }
     assert!(commands > 0, "{path} has no command");
+    differences
+}
+
+fn check(path: &str) {
+    if let Some((expected, output)) = differences(path).first() {
+        panic!(
+            "{path} says\n{expected}\nbut the command prints\n{output}\n\
+             (`cargo test --test docs -- --ignored update_the_documents` writes it)"
+        );
+    }
+}
+
+/// What `actual` says, cut where `expected` is: its first part up to the same number of lines, and so on.
+fn cut_alike(expected: &str, actual: &str) -> String {
+    let lines: Vec<&str> = actual.lines().collect();
+    let expected = format!("{expected}\n");
+    let parts: Vec<Vec<&str>> = expected.split("<cut>\n").map(|part| part.lines().collect()).collect();
+    let mut text: Vec<&str> = Vec::new();
+    let mut at = 0;
+    for (nth, part) in parts.iter().enumerate() {
+        if nth > 0 {
+            text.push("<cut>");
+            let begins = |line: &str| line.trim().split(' ').next().unwrap_or_default().to_owned();
+            let start = part.first().and_then(|first| {
+                let rest = &lines[at..];
+                rest.iter()
+                    .position(|line| line == first)
+                    .or_else(|| rest.iter().position(|line| !first.is_empty() && begins(line) == begins(first)))
+            });
+            let last = nth + 1 == parts.len();
+            at = start.map_or(if last { lines.len() - part.len() } else { at }, |start| at + start);
+        }
+        let end = (at + part.len()).min(lines.len());
+        text.extend(if parts.len() == 1 { &lines[..] } else { &lines[at..end] });
+        at = end;
+    }
+    text.join("\n")
+}
+
+#[test]
+#[ignore = "writes the documents; look at the difference"]
+fn update_the_documents() {
+    for path in ["README.md", "docs/explorers.md", "docs/patterns.md", "docs/trace-format.md", "docs/litmus.md"] {
+        let mut text = std::fs::read_to_string(root().join(path)).expect("the document is there");
+        for (expected, output) in differences(path) {
+            text = text.replacen(
+                &format!("```text\n{expected}\n```"),
+                &format!("```text\n{}\n```", cut_alike(&expected, &output)),
+                1,
+            );
+        }
+        std::fs::write(root().join(path), text).expect("the document can be written");
+    }
 }
 
 #[test]

@@ -8,5 +8,6 @@ pub mod invariants;
 pub mod litmus;
 pub mod marks;
 pub mod program;
+pub mod uses;
 pub mod verdict;
 pub mod world;

@@ -4,6 +4,7 @@
 
 use crate::assumptions::Assumptions;
 use crate::invariants::Code;
+use crate::uses::Uses;
 use leasecheck_core::{ArenaConfig, Gates, Rule, Rules};
 
 /// Limits of one case. A litmus file that exceeds one is refused with the number.
@@ -708,6 +709,8 @@ pub struct Program {
     pub expect: Expect,
     /// Marks that must have been reached.
     pub witness: Vec<crate::marks::Mark>,
+    /// Who could have to do with what.
+    pub uses: Uses,
 }
 
 impl Program {

@@ -13,7 +13,8 @@
 //! Chao's number is a lower bound in expectation. A level in which no two walks ever met only says "at least".
 
 use super::draws::Draws;
-use super::local::{Choice, Parts, Worker};
+use super::local::{Choice, Worker};
+use super::parts::Parts;
 use super::reduce::Reduction;
 use crate::invariants::Code;
 use crate::program::{Expect, Program};
@@ -185,7 +186,9 @@ fn walk(
             walk.violated = ends(violation.code).then_some(depth);
             break;
         }
-        print = worker.after(number, print, &mut next);
+        print ^= worker.taken(number).delta;
+        next.clear();
+        worker.after(choices[nth].step.agent, number, &mut next);
         std::mem::swap(&mut state, &mut next);
     }
     walk

@@ -1,10 +1,12 @@
 //! Every interleaving of a case: breadth first, level by level, on all cores, with the same result on any number.
 //!
-//! States are kept as 128-bit fingerprints, and those of a level as a number for each of their parts. A level is explored in two halves: workers expand
-//! chunks of it and sort what they find into shards; then each shard takes in what is new, in the order of the level.
-//! Nothing depends on which worker was faster.
+//! States are kept as 128-bit fingerprints, and those of a level as a number for each of their parts. A level is explored
+//! in two halves: workers expand chunks of it, then shards of the known states find out what is new. New states keep the
+//! order in which one worker alone would have found them, so that the counterexample is the first of the shortest in the
+//! order of agents, whoever was faster and however states are hashed.
 
-use super::local::{Choice, Identity, Parts, Worker};
+use super::local::{Choice, Worker};
+use super::parts::{Identity, Parts};
 use super::reduce::Reduction;
 use crate::invariants::{Code, Violation};
 use crate::marks::{Mark, Marks};
@@ -19,7 +21,7 @@ use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 
-/// Shards of the set of known states; fixed, so that the order of states is the same for any number of workers.
+/// Shards of the set of known states, which take in what is new side by side.
 const SHARDS: usize = 16;
 /// Levels smaller than this are explored by one worker: starting others would cost more.
 const PARALLEL: usize = 512;
@@ -61,10 +63,10 @@ impl States {
         self.from.push(from);
     }
 
-    fn append(&mut self, other: &mut States) {
-        self.numbers.append(&mut other.numbers);
-        self.prints.append(&mut other.prints);
-        self.from.append(&mut other.from);
+    fn clear(&mut self) {
+        self.numbers.clear();
+        self.prints.clear();
+        self.from.clear();
     }
 
     fn len(&self) -> usize {
@@ -72,17 +74,30 @@ impl States {
     }
 }
 
-#[derive(Default)]
-struct Shard {
-    known: Known,
-    /// New states of the next level.
-    new: States,
+/// Successors that were not known when the level began, in order, and the places of those that belong to each shard.
+struct Found {
+    states: States,
+    of_shard: Vec<Vec<u32>>,
 }
 
-impl Shard {
-    fn take_in(&mut self, print: u128, numbers: &[u32], from: (u32, Step)) {
-        if self.known.insert(print) {
-            self.new.push(print, numbers, from);
+/// Where the successors of a chunk go.
+enum Finds<'a> {
+    /// To the known and the new ones at once: nobody else looks at them.
+    Now { known: &'a mut [Known], new: &'a mut States },
+    /// To be taken in later.
+    Later { known: &'a [Known], found: Found },
+}
+
+impl Finds<'_> {
+    /// Where a state belongs, unless it is known.
+    fn place(&mut self, print: u128) -> Option<&mut States> {
+        let at = shard_of(print);
+        match self {
+            Finds::Now { known, new } => known[at].insert(print).then_some(&mut **new),
+            Finds::Later { known, found } => (!known[at].contains(&print)).then(|| {
+                found.of_shard[at].push(found.states.len() as u32);
+                &mut found.states
+            }),
         }
     }
 }
@@ -99,8 +114,6 @@ struct Seen {
 
 /// What one chunk of a level gave.
 struct ChunkResult {
-    /// Successors that were not known when the level began, by shard.
-    found: Vec<States>,
     /// The violation that is looked for.
     target: Option<Seen>,
     /// The first other violation.
@@ -127,8 +140,8 @@ struct Level {
 }
 
 impl Level {
-    fn state(&self, at: usize, parts: usize) -> (&[u32], u128) {
-        (&self.states.numbers[at * parts..(at + 1) * parts], self.states.prints[at])
+    fn state(&self, at: usize, width: usize) -> (&[u32], u128) {
+        (&self.states.numbers[at * width..(at + 1) * width], self.states.prints[at])
     }
 }
 
@@ -137,20 +150,12 @@ struct Desk<'a> {
     worker: Worker<'a>,
     choices: Vec<Choice>,
     taken: Vec<usize>,
-    next: Vec<u32>,
 }
 
 impl Search<'_> {
-    /// Expands the states `range` of a level. `take` gets every successor.
-    fn expand(
-        &self,
-        level: &Level,
-        range: Range<usize>,
-        desk: &mut Desk<'_>,
-        mut take: impl FnMut(u128, &[u32], (u32, Step)),
-    ) -> ChunkResult {
+    /// Expands the states `range` of a level. `finds` gets every successor.
+    fn expand(&self, level: &Level, range: Range<usize>, desk: &mut Desk<'_>, finds: &mut Finds<'_>) -> ChunkResult {
         let mut result = ChunkResult {
-            found: Vec::new(),
             target: None,
             other: None,
             also: BTreeSet::new(),
@@ -160,10 +165,10 @@ impl Search<'_> {
         };
         for at in range {
             let index = level.base + at as u32;
-            let state = level.state(at, self.parts.width());
+            let (state, print) = level.state(at, self.parts.width());
             let mut choices = std::mem::take(&mut desk.choices);
-            let wrong = desk.worker.turn_to(state.0, &mut choices);
-            let places = desk.worker.places(state.0);
+            let wrong = desk.worker.turn_to(state, &mut choices);
+            let places = desk.worker.places(state);
             if index > 0 && choices.is_empty() && places.finished() {
                 result.marks.set(Mark::Finished);
             }
@@ -175,15 +180,13 @@ impl Search<'_> {
             // Once a step of this level violates, only a state of this level could be a shorter counterexample.
             if result.target.is_none() {
                 let alone = self.reduction.alone(self.program, &places, &choices);
-                let mut take = |print: u128, numbers: &[u32], step| take(print, numbers, (index, step));
                 let first = alone.map_or(0..choices.len(), |alone| alone..alone + 1);
-                let violations =
-                    self.take_steps((index, state.1), &choices[first.clone()], desk, &mut result, &mut take);
+                let violations = self.take_steps((index, print), &choices[first.clone()], desk, &mut result, finds);
                 if alone.is_some() && violations > 0 && result.target.is_none() {
                     // The step ends every run that it is part of. Runs of the others that never take it have no
                     // equivalent among those that do, so that they are not left out.
                     for others in [0..first.start, first.end..choices.len()] {
-                        self.take_steps((index, state.1), &choices[others], desk, &mut result, &mut take);
+                        self.take_steps((index, print), &choices[others], desk, &mut result, finds);
                     }
                 }
             }
@@ -199,7 +202,7 @@ impl Search<'_> {
         choices: &[Choice],
         desk: &mut Desk<'_>,
         result: &mut ChunkResult,
-        take: &mut impl FnMut(u128, &[u32], Step),
+        finds: &mut Finds<'_>,
     ) -> usize {
         let mut violations = 0;
         // First all answers, so that the states after these steps are told as much as possible.
@@ -217,8 +220,12 @@ impl Search<'_> {
             result.marks.add(taken.marks);
             match &taken.violation {
                 None => {
-                    let print = desk.worker.after(*number, print, &mut desk.next);
-                    take(print, &desk.next, choice.step);
+                    let print = print ^ taken.delta;
+                    if let Some(states) = finds.place(print) {
+                        desk.worker.after(choice.step.agent, *number, &mut states.numbers);
+                        states.prints.push(print);
+                        states.from.push((index, choice.step));
+                    }
                 }
                 Some(violation) => {
                     violations += 1;
@@ -260,14 +267,15 @@ pub fn explore(program: &Program, options: &Options<'_>) -> Result<Outcome, Star
         Expect::Reachable(code) | Expect::Never(code) => Some(code),
     };
     let search = Search { program, parts: &parts, reduction: Reduction::new(program, options.reduce), target };
-    let mut shards: Vec<Shard> = (0..SHARDS).map(|_| Shard::default()).collect();
+    let mut known: Vec<Known> = (0..SHARDS).map(|_| Known::default()).collect();
     let (numbers, print) = parts.state(&start);
-    shards[shard_of(print)].known.insert(print);
+    known[shard_of(print)].insert(print);
     let mut parents: Vec<(u32, Step)> = vec![(u32::MAX, Step { agent: 0, choice: 0 })];
     let mut level = Level { states: States { numbers, prints: vec![print], from: Vec::new() }, base: 0 };
+    let mut new = States::default();
     let desk = |nth| {
         let worker = Worker::new(program, &parts, &start, nth);
-        Mutex::new(Desk { worker, choices: Vec::new(), taken: Vec::new(), next: Vec::new() })
+        Mutex::new(Desk { worker, choices: Vec::new(), taken: Vec::new() })
     };
     let desks: Vec<Mutex<Desk<'_>>> = (0..rayon::current_num_threads()).map(desk).collect();
     let mut total = Totals { ran: vec![false; program.code.len()], ..Totals::default() };
@@ -279,12 +287,11 @@ pub fn explore(program: &Program, options: &Options<'_>) -> Result<Outcome, Star
         let mut target: Option<Seen> = None;
         let mut expanded = 0;
         while limit.is_none() && expanded < level.states.len() {
-            let next: usize = shards.iter().map(|shard| shard.new.len()).sum();
-            let states = (parents.len() + next) as u64;
+            let states = (parents.len() + new.len()) as u64;
             options.progress.store(states, Ordering::Relaxed);
             // A state that is kept has a fingerprint in a table that may be half empty, a parent and a step; in a level,
             // the number of each part and the fingerprint again.
-            let in_levels = (level.states.len() + next) as u64 * (parts.width() as u64 * 4 + 24);
+            let in_levels = (level.states.len() + new.len()) as u64 * (parts.width() as u64 * 4 + 24);
             let stored = in_levels + states * 48 + parts.stored();
             limit = if states > options.limit_states {
                 Some(Limit::States(options.limit_states))
@@ -300,7 +307,7 @@ pub fn explore(program: &Program, options: &Options<'_>) -> Result<Outcome, Star
             }
             let block = expanded..(expanded + BLOCK).min(level.states.len());
             expanded = block.end;
-            for result in expand_block(&search, &level, block, &mut shards, &desks) {
+            for result in expand_block(&search, &level, block, (&mut known, &mut new), &desks) {
                 total.add(&result);
                 other = other.or(result.other);
                 // A state that violates is nearer than one from which a step does.
@@ -317,18 +324,16 @@ pub fn explore(program: &Program, options: &Options<'_>) -> Result<Outcome, Star
             return Ok(total.outcome(program, verdict, states, depth, search.reduction.is_on()));
         }
         if let Some(limit) = limit {
-            let next: usize = shards.iter().map(|shard| shard.new.len()).sum();
-            let verdict = Verdict::Truncated { limit, left: (level.states.len() - expanded + next) as u64 };
-            let states = (parents.len() + next) as u64;
-            total.levels.extend((next > 0).then_some(next as u64));
+            let verdict = Verdict::Truncated { limit, left: (level.states.len() - expanded + new.len()) as u64 };
+            let states = (parents.len() + new.len()) as u64;
+            total.levels.extend((new.len() > 0).then_some(new.len() as u64));
             return Ok(total.outcome(program, verdict, states, depth, search.reduction.is_on()));
         }
-        let mut next = Level { states: States::default(), base: parents.len() as u32 };
-        for shard in &mut shards {
-            next.states.append(&mut shard.new);
-        }
-        parents.append(&mut next.states.from);
-        if next.states.len() == 0 {
+        level.base = parents.len() as u32;
+        level.states.clear();
+        std::mem::swap(&mut level.states, &mut new);
+        parents.append(&mut level.states.from);
+        if level.states.len() == 0 {
             let states = parents.len() as u64;
             let verdict = match other {
                 Some(seen) if !matches!(program.expect, Expect::Never(_)) => {
@@ -342,8 +347,7 @@ pub fn explore(program: &Program, options: &Options<'_>) -> Result<Outcome, Star
             };
             return Ok(total.outcome(program, verdict, states, depth, search.reduction.is_on()));
         }
-        total.levels.push(next.states.len() as u64);
-        level = next;
+        total.levels.push(level.states.len() as u64);
         depth += 1;
     }
 }
@@ -357,44 +361,45 @@ fn expand_block(
     search: &Search<'_>,
     level: &Level,
     block: Range<usize>,
-    shards: &mut [Shard],
+    (known, new): (&mut [Known], &mut States),
     desks: &[Mutex<Desk<'_>>],
 ) -> Vec<ChunkResult> {
     let chunks: Vec<Range<usize>> =
         block.clone().step_by(CHUNK).map(|from| from..(from + CHUNK).min(block.end)).collect();
     if block.len() < PARALLEL || desks.len() == 1 {
         let mut desk = desks[0].lock().unwrap_or_else(PoisonError::into_inner);
-        let mut take = |print, numbers: &[u32], from| shards[shard_of(print)].take_in(print, numbers, from);
-        return chunks.into_iter().map(|chunk| search.expand(level, chunk, &mut desk, &mut take)).collect();
+        let mut finds = Finds::Now { known, new };
+        return chunks.into_iter().map(|chunk| search.expand(level, chunk, &mut desk, &mut finds)).collect();
     }
-    let known: &[Shard] = shards;
-    let mut results: Vec<ChunkResult> = chunks
+    let before: &[Known] = known;
+    let (results, found): (Vec<ChunkResult>, Vec<Found>) = chunks
         .into_par_iter()
         .map(|chunk| {
-            let mut found: Vec<States> = (0..SHARDS).map(|_| States::default()).collect();
-            let take = |print, numbers: &[u32], from| {
-                let at = shard_of(print);
-                if !known[at].known.contains(&print) {
-                    found[at].push(print, numbers, from);
-                }
-            };
+            let found = Found { states: States::default(), of_shard: vec![Vec::new(); SHARDS] };
+            let mut finds = Finds::Later { known: before, found };
             // A desk for each worker: nobody waits.
             let desk = &desks[rayon::current_thread_index().unwrap_or(0)];
             let mut desk = desk.lock().unwrap_or_else(PoisonError::into_inner);
-            let mut result = search.expand(level, chunk, &mut desk, take);
-            result.found = found;
-            result
+            let result = search.expand(level, chunk, &mut desk, &mut finds);
+            let Finds::Later { found, .. } = finds else { unreachable!("it stays what it was") };
+            (result, found)
         })
-        .collect();
-    shards.par_iter_mut().enumerate().for_each(|(at, shard)| {
-        for result in &results {
-            let found = &result.found[at];
-            for (nth, numbers) in found.numbers.chunks_exact(search.parts.width()).enumerate() {
-                shard.take_in(found.prints[nth], numbers, found.from[nth]);
-            }
+        .unzip();
+    let of_shard = |(shard, known): (usize, &mut Known)| {
+        let mut fresh: Vec<(usize, u32)> = Vec::new();
+        for (chunk, found) in found.iter().enumerate() {
+            let at = found.of_shard[shard].iter().copied();
+            fresh.extend(at.filter(|at| known.insert(found.states.prints[*at as usize])).map(|at| (chunk, at)));
         }
-    });
-    results.iter_mut().for_each(|result| result.found.clear());
+        fresh
+    };
+    let mut fresh: Vec<(usize, u32)> = known.par_iter_mut().enumerate().flat_map_iter(of_shard).collect();
+    fresh.par_sort_unstable();
+    let width = search.parts.width();
+    for (chunk, at) in fresh {
+        let (states, at) = (&found[chunk].states, at as usize);
+        new.push(states.prints[at], &states.numbers[at * width..(at + 1) * width], states.from[at]);
+    }
     results
 }
 

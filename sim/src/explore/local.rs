@@ -4,21 +4,16 @@
 //! Distributed and Symbolic Reachability*, 2010; which parts a step looks at is not declared here but observed, by the
 //! types of `world/tracked.rs`.)
 //!
-//! A state is a number for each of its parts, and for each agent the answers that are known already: those of the state
-//! before it, where the step between the two changed nothing that they depend on. Its fingerprint is the sum, without carry, of the 128-bit hashes of the
-//! parts' bytes, seeded with their places, so that a step changes it by what it changes.
+//! With its numbers, a state carries for each agent the answers that are known already: those of the state before it,
+//! where the step between the two changed nothing that they depend on, or those that differ from them by that change.
 
+use super::answers::{Answers, Looked};
+use super::parts::{Parts, Places, Seen, UNKNOWN, View};
 use crate::invariants::{Violation, deadlock, lost_wakeup, race};
 use crate::marks::Marks;
 use crate::program::{END, Pc, Program};
-use crate::world::{Effects, LAND, Mask, Region, Step, World, counters};
-use hashbrown::HashMap;
+use crate::world::{Effects, LAND, Mask, Region, Step, World};
 use smallvec::SmallVec;
-use std::hash::{BuildHasherDefault, Hasher};
-use std::sync::Mutex;
-use std::sync::PoisonError;
-use std::sync::atomic::{AtomicU64, Ordering};
-use xxhash_rust::xxh3::xxh3_128_with_seed;
 
 /// The low bits of an answer's number are its place; the high bits say whose it is.
 const PLACE_BITS: u32 = 20;
@@ -26,102 +21,6 @@ const PLACE_BITS: u32 = 20;
 const MOST_ANSWERS: usize = (1 << PLACE_BITS) - 4_096;
 /// Workers that tell states of their answers, and how often each may forget: the rest works without.
 const MOST_TELLING: usize = 64;
-/// No answer is known.
-const UNKNOWN: u32 = u32::MAX;
-
-/// A fingerprint is its own hash.
-#[derive(Default)]
-pub(crate) struct Identity(u64);
-
-impl Hasher for Identity {
-    fn finish(&self) -> u64 {
-        self.0
-    }
-    fn write(&mut self, _: &[u8]) {}
-    fn write_u128(&mut self, value: u128) {
-        self.0 = value as u64;
-    }
-}
-
-type ByPrint<T> = HashMap<u128, T, BuildHasherDefault<Identity>>;
-
-/// One state that a part can be in.
-struct Value {
-    bytes: Box<[u8]>,
-    print: u128,
-    /// Of a thread or queue: where it is.
-    counters: SmallVec<[Pc; 4]>,
-}
-
-/// The states that one part was seen in, by number.
-#[derive(Default)]
-struct Values {
-    numbers: Mutex<ByPrint<u32>>,
-    list: boxcar::Vec<Value>,
-}
-
-/// The states that the parts of a program's worlds were seen in; shared by all workers.
-pub(crate) struct Parts {
-    parts: Vec<Values>,
-    threads: usize,
-    queues: usize,
-    agents: usize,
-    stored: AtomicU64,
-}
-
-impl Parts {
-    pub(crate) fn new(program: &Program, world: &World) -> Parts {
-        let parts = (0..world.layout().len()).map(|_| Values::default()).collect();
-        let (threads, queues) = (world.threads.len(), world.queues.len());
-        Parts { parts, threads, queues, agents: program.agents.len(), stored: AtomicU64::new(0) }
-    }
-
-    /// Numbers of a state: of its parts, then of what every agent can do, then of what its first step does.
-    pub(crate) fn width(&self) -> usize {
-        self.parts.len() + 2 * self.agents
-    }
-
-    /// Bytes that are kept for all states of all parts.
-    pub(crate) fn stored(&self) -> u64 {
-        self.stored.load(Ordering::Relaxed)
-    }
-
-    /// The number of a state of a part.
-    fn number(&self, world: &World, part: usize, bytes: &[u8]) -> u32 {
-        let print = xxh3_128_with_seed(bytes, part as u64);
-        let values = &self.parts[part];
-        let mut numbers = values.numbers.lock().unwrap_or_else(PoisonError::into_inner);
-        *numbers.entry(print).or_insert_with(|| {
-            let counters = counters(world.layout(), part, bytes).into();
-            self.stored.fetch_add(bytes.len() as u64 + 128, Ordering::Relaxed);
-            values.list.push(Value { bytes: bytes.into(), print, counters }) as u32
-        })
-    }
-
-    /// The numbers of a whole world, and its fingerprint.
-    pub(crate) fn state(&self, world: &World) -> (Vec<u32>, u128) {
-        let mut bytes = Vec::new();
-        let mut numbers: Vec<u32> = (0..self.parts.len())
-            .map(|part| {
-                bytes.clear();
-                world.pack_part(part, &mut bytes);
-                self.number(world, part, &bytes)
-            })
-            .collect();
-        let print = numbers.iter().enumerate().fold(0, |print, (part, number)| print ^ self.print(part, *number));
-        numbers.resize(self.width(), UNKNOWN);
-        (numbers, print)
-    }
-
-    fn print(&self, part: usize, number: u32) -> u128 {
-        self.parts[part].list[number as usize].print
-    }
-
-    /// Where the thread or queue is.
-    pub(crate) fn counters(&self, part: usize, state: &[u32]) -> &[Pc] {
-        &self.parts[part].list[state[part] as usize].counters
-    }
-}
 
 /// A step that an agent can take, and its instruction.
 #[derive(Clone, Copy, Debug)]
@@ -135,82 +34,69 @@ struct Options {
     choices: SmallVec<[Choice; 2]>,
     /// The bytes that one of these steps would touch.
     regions: SmallVec<[Region; 4]>,
-    /// The parts that this depends on.
-    mask: Mask,
+    looked: Looked,
 }
 
-/// Where everyone is in a state.
-pub(crate) struct Places<'a> {
-    pub(crate) parts: &'a Parts,
-    pub(crate) state: &'a [u32],
-}
-
-impl<'a> Places<'a> {
-    /// The program counter of every thread.
-    pub(crate) fn threads(&self) -> impl Iterator<Item = Pc> {
-        (0..self.parts.threads).map(|part| self.parts.counters(part, self.state).first().copied().unwrap_or(END))
-    }
-
-    /// The program counters of what every queue holds.
-    pub(crate) fn queues(&self) -> impl Iterator<Item = &'a [Pc]> {
-        (self.parts.threads..self.parts.threads + self.parts.queues).map(|part| self.parts.counters(part, self.state))
-    }
-
-    /// Whether every thread has ended and every queue is empty.
-    pub(crate) fn finished(&self) -> bool {
-        self.threads().all(|pc| pc == END) && self.queues().all(<[Pc]>::is_empty)
-    }
+/// What a part becomes, and by what the fingerprint changes.
+struct Write {
+    delta: u128,
+    part: u8,
+    number: u32,
 }
 
 /// What a step does.
 pub(crate) struct Taken {
-    /// The parts that change, and what they become.
-    writes: SmallVec<[(u8, u32); 6]>,
+    writes: SmallVec<[Write; 4]>,
     changed: Mask,
     /// By what the fingerprint changes.
-    delta: u128,
+    pub(crate) delta: u128,
     pub(crate) marks: Marks,
     pub(crate) violation: Option<Box<Violation>>,
-    /// The parts that this depends on.
+    looked: Looked,
+}
+
+/// Where an agent is to be found.
+struct Post {
+    /// The part that is its thread or queue.
+    part: usize,
+    /// The part that is what its queue has yet to land.
+    landing: Option<usize>,
+    /// The number of its first place.
+    base: usize,
+}
+
+/// An answer that the state at hand knows.
+#[derive(Clone, Copy)]
+struct Told {
+    at: u32,
+    /// The parts that it depends on; none if nothing is known.
     mask: Mask,
 }
 
-/// Answers to one question, asked at one place of the program: for every set of parts that was looked at for an answer,
-/// the answers by what was seen there.
-#[derive(Default)]
-struct Answers {
-    by_mask: Vec<(Mask, ByPrint<u32>)>,
-}
+const NOTHING: Told = Told { at: UNKNOWN, mask: 0 };
 
-impl Answers {
-    fn get(&self, parts: &Parts, state: &[u32], seed: u128) -> Option<u32> {
-        self.by_mask.iter().find_map(|(mask, answers)| answers.get(&key(parts, state, *mask, seed)).copied())
-    }
-
-    fn insert(&mut self, parts: &Parts, state: &[u32], mask: Mask, seed: u128, answer: u32) {
-        let key = key(parts, state, mask, seed);
-        match self.by_mask.iter_mut().find(|(known, _)| *known == mask) {
-            Some((_, answers)) => {
-                answers.insert(key, answer);
-            }
-            None => {
-                let mut answers = ByPrint::default();
-                answers.insert(key, answer);
-                self.by_mask.push((mask, answers));
-            }
+impl Told {
+    /// What the state after a step can be told: the same, if that still holds, or the answer that differs from it by what
+    /// the step has changed. Of the agent that took the step, whatever depends on where it is does not hold.
+    fn after<'s>(
+        self,
+        taken: &Taken,
+        moved: bool,
+        answers: &Answers,
+        looked: impl FnOnce(usize) -> &'s Looked,
+    ) -> Option<u32> {
+        if self.mask == 0 {
+            return None;
         }
+        if self.mask & taken.changed == 0 {
+            return Some(self.at);
+        }
+        if moved {
+            return None;
+        }
+        let seen = taken.writes.iter().filter(|write| self.mask >> write.part & 1 != 0);
+        answers.beside(looked(self.at as usize), seen.fold(0, |by, write| by ^ write.delta))
     }
-}
-
-/// What a state looks like to who sees only these parts.
-fn key(parts: &Parts, state: &[u32], mask: Mask, seed: u128) -> u128 {
-    let (mut left, mut key) = (mask, seed);
-    while left != 0 {
-        let part = left.trailing_zeros() as usize;
-        left &= left - 1;
-        key ^= parts.print(part, state[part]);
-    }
-    key
 }
 
 /// A worker: a world that is sent from state to state, and the answers so far.
@@ -225,15 +111,19 @@ pub(crate) struct Worker<'a> {
     world: World,
     /// What each part of the world is; [`LOST`] after a violation has left it without meaning.
     now: Vec<u32>,
+    seen: Seen,
+    posts: Vec<Post>,
     /// By place: program counters of threads, then those at the heads of queues.
-    options_at: Vec<Answers>,
+    options_at: Answers,
     options: Vec<Options>,
-    steps_at: Vec<Answers>,
+    steps_at: Answers,
     taken: Vec<Taken>,
     bytes: Vec<u8>,
-    /// The state at hand with all that is known of it, and what each of its answers depends on.
+    /// The state at hand; its answers begin at this place.
     state: Vec<u32>,
-    masks: Vec<Mask>,
+    answers: usize,
+    /// What is known of it: what every agent can do, then what its first step does.
+    told: Vec<Told>,
 }
 
 const LOST: u32 = u32::MAX;
@@ -248,6 +138,15 @@ impl<'a> Worker<'a> {
     /// Worker number `nth` of those who share `parts`.
     pub(crate) fn new(program: &'a Program, parts: &'a Parts, world: &World, nth: usize) -> Worker<'a> {
         let places = 2 * program.code.len();
+        let layout = world.layout();
+        let post = |agent: u8| match program.agents[usize::from(agent)].is_queue() {
+            false => Post { part: layout.thread(World::thread_slot(program, agent)), landing: None, base: 0 },
+            true => {
+                let slot = World::queue_slot(program, agent);
+                let landing = layout.queue(slot + world.queues.len() / 2);
+                Post { part: layout.queue(slot), landing: Some(landing), base: program.code.len() }
+            }
+        };
         Worker {
             program,
             parts,
@@ -255,36 +154,36 @@ impl<'a> Worker<'a> {
             forgot: 0,
             tag: tag(nth, 0),
             world: world.clone(),
-            now: vec![LOST; parts.parts.len()],
-            options_at: (0..places).map(|_| Answers::default()).collect(),
+            now: vec![LOST; parts.len()],
+            seen: Seen::new(parts),
+            posts: (0..program.agents.len() as u8).map(post).collect(),
+            options_at: Answers::new(places),
             options: Vec::new(),
-            steps_at: (0..places).map(|_| Answers::default()).collect(),
+            steps_at: Answers::new(places),
             taken: Vec::new(),
             bytes: Vec::new(),
             state: Vec::new(),
-            masks: Vec::new(),
+            answers: parts.len(),
+            told: vec![NOTHING; 2 * parts.agents],
         }
     }
 
-    /// The place of one of this worker's answers; none for what others know, or nobody.
-    fn own(&self, number: u32) -> Option<usize> {
-        let at = number ^ self.tag?;
+    /// The place of one of this worker's answers, if the state at hand was told of it.
+    fn hint(&self, hint: usize) -> Option<usize> {
+        let at = self.state[self.answers + hint] ^ self.tag?;
         (at >> PLACE_BITS == 0).then_some(at as usize)
     }
 
-    /// Tells the state at hand of an answer, which depends on `mask`.
-    fn tell(&mut self, hint: usize, at: usize, mask: Mask) {
-        if let Some(tag) = self.tag {
-            self.state[hint] = tag | at as u32;
-            self.masks[hint] = mask;
-        }
+    /// The state at hand.
+    fn view(&self) -> View<'_> {
+        View { seen: &self.seen, state: &self.state }
     }
 
     /// The world that a state is.
     pub(crate) fn world(&mut self, state: &[u32]) -> &World {
         for (part, (number, now)) in state.iter().zip(&mut self.now).enumerate() {
             if number != now {
-                self.world.unpack_part(part, &self.parts.parts[part].list[*number as usize].bytes);
+                self.world.unpack_part(part, &self.parts.value(part, *number).bytes);
                 *now = *number;
             }
         }
@@ -294,39 +193,35 @@ impl<'a> Worker<'a> {
 
     /// What an agent can do, by number; nothing if it is nowhere.
     fn options(&mut self, agent: usize) -> Option<usize> {
-        let hint = self.parts.parts.len() + agent;
-        if let Some(known) = self.own(self.state[hint]) {
-            self.masks[hint] = self.options[known].mask;
-            return Some(known);
-        }
-        let place = self.place(&self.state, agent as u8)?;
-        let at = match self.options_at[place].get(self.parts, &self.state, 0) {
-            Some(known) => known as usize,
+        let at = match self.hint(agent) {
+            Some(known) => known,
             None => {
-                let state = std::mem::take(&mut self.state);
-                let options = self.look(&state, agent as u8);
-                self.options_at[place].insert(self.parts, &state, options.mask, 0, self.options.len() as u32);
-                self.options.push(options);
-                self.state = state;
-                self.options.len() - 1
+                let place = self.place(agent)?;
+                let known = self.options_at.get(self.view(), place, 0);
+                known.unwrap_or_else(|| self.look(agent, place))
             }
         };
-        self.tell(hint, at, self.options[at].mask);
+        self.told[agent] = Told { at: at as u32, mask: self.options[at].looked.mask };
         Some(at)
     }
 
     /// Looks at the world itself.
-    fn look(&mut self, state: &[u32], agent: u8) -> Options {
+    fn look(&mut self, agent: usize, place: usize) -> usize {
         let program = self.program;
-        let world = self.world(state);
+        let state = std::mem::take(&mut self.state);
+        let world = self.world(&state);
         let mut steps = Vec::new();
-        world.enabled_of(program, agent, &mut steps);
+        world.enabled_of(program, agent as u8, &mut steps);
         let choice = |step: &Step| Choice { step: *step, pc: world.step_pc(program, *step).unwrap_or(END) };
-        Options {
-            choices: steps.iter().map(choice).collect(),
-            regions: steps.iter().flat_map(|step| world.next_regions(program, *step)).collect(),
-            mask: world.touched().0,
-        }
+        let choices = steps.iter().map(choice).collect();
+        let regions = steps.iter().flat_map(|step| world.next_regions(program, *step)).collect();
+        let mask = world.touched().0;
+        self.state = state;
+        let at = self.options.len();
+        let view = View { seen: &self.seen, state: &self.state };
+        let looked = self.options_at.insert(view, place, 0, mask, at);
+        self.options.push(Options { choices, regions, looked });
+        at
     }
 
     /// Turns to a state: collects what every agent can do, in the order of agents. Says what is wrong with the state,
@@ -336,15 +231,17 @@ impl<'a> Worker<'a> {
         self.make_room();
         self.state.clear();
         self.state.extend_from_slice(state);
-        self.masks.clear();
-        self.masks.resize(state.len(), 0);
+        self.seen.learn_state(self.parts, state);
+        self.told.fill(NOTHING);
         choices.clear();
         let mut touching: SmallVec<[usize; 8]> = SmallVec::new();
         let mut conflict = false;
         for agent in 0..program.agents.len() {
             let Some(at) = self.options(agent) else { continue };
             let options = &self.options[at];
-            choices.extend_from_slice(&options.choices);
+            for choice in &options.choices {
+                choices.push(*choice);
+            }
             if !options.regions.is_empty() {
                 let of = |other: &usize| self.options[*other].regions.iter();
                 let meets = |mine| touching.iter().flat_map(of).any(|their| race::conflict(mine, their));
@@ -375,48 +272,36 @@ impl<'a> Worker<'a> {
     }
 
     /// Where an agent is, if it is anywhere: at an instruction of its thread, or with one at the head of its queue.
-    fn place(&self, state: &[u32], agent: u8) -> Option<usize> {
-        let (program, layout) = (self.program, self.world.layout());
-        if !program.agents[usize::from(agent)].is_queue() {
-            let part = layout.thread(World::thread_slot(program, agent));
-            let pc = *self.parts.counters(part, state).first()?;
-            return (pc != END).then_some(usize::from(pc));
+    fn place(&self, agent: usize) -> Option<usize> {
+        let post = &self.posts[agent];
+        let mut first = self.view().head(post.part);
+        if first == END {
+            first = self.view().head(post.landing?);
         }
-        let slot = World::queue_slot(program, agent);
-        let landing = slot + self.world.queues.len() / 2;
-        let first = |slot| self.parts.counters(layout.queue(slot), state).first();
-        let head = first(slot).or_else(|| first(landing))?;
-        Some(program.code.len() + usize::from(*head))
+        (first != END).then(|| post.base + usize::from(first))
     }
 
     /// Takes a step from the state at hand; the answer's place.
     pub(crate) fn take(&mut self, choice: &Choice) -> usize {
         let agent = usize::from(choice.step.agent);
-        let hint = self.parts.parts.len() + self.parts.agents + agent;
+        let hint = self.parts.agents + agent;
         let first = choice.step.choice == 0;
-        if let Some(known) = self.own(self.state[hint]).filter(|_| first) {
-            self.masks[hint] = self.taken[known].mask;
-            return known;
-        }
-        let queue = self.program.agents[agent].is_queue();
-        let place = usize::from(choice.pc) + if queue { self.program.code.len() } else { 0 };
-        // Steps of one agent at one place differ in their choice: each is a question of its own.
-        let seed = match choice.step.choice {
-            0 => 0,
-            LAND => u128::MAX,
-            nth => u128::from(nth) << 64,
-        };
-        let at = match self.steps_at[place].get(self.parts, &self.state, seed) {
-            Some(known) => known as usize,
+        let at = match self.hint(hint).filter(|_| first) {
+            Some(known) => known,
             None => {
-                let taken = self.really_take(choice);
-                self.steps_at[place].insert(self.parts, &self.state, taken.mask, seed, self.taken.len() as u32);
-                self.taken.push(taken);
-                self.taken.len() - 1
+                let place = self.posts[agent].base + usize::from(choice.pc);
+                // Steps of one agent at one place differ in their choice: each is a question of its own.
+                let seed = match choice.step.choice {
+                    0 => 0,
+                    LAND => u128::MAX,
+                    nth => u128::from(nth) << 64,
+                };
+                let known = self.steps_at.get(self.view(), place, seed);
+                known.unwrap_or_else(|| self.really_take(choice, place, seed))
             }
         };
         if first {
-            self.tell(hint, at, self.taken[at].mask);
+            self.told[hint] = Told { at: at as u32, mask: self.taken[at].looked.mask };
         }
         at
     }
@@ -428,42 +313,43 @@ impl<'a> Worker<'a> {
         }
         self.options.clear();
         self.taken.clear();
-        self.options_at.iter_mut().chain(&mut self.steps_at).for_each(|answers| *answers = Answers::default());
+        let places = 2 * self.program.code.len();
+        (self.options_at, self.steps_at) = (Answers::new(places), Answers::new(places));
         self.forgot += 1;
         self.tag = tag(self.nth, self.forgot);
     }
 
-    fn really_take(&mut self, choice: &Choice) -> Taken {
+    fn really_take(&mut self, choice: &Choice, place: usize, seed: u128) -> usize {
         let state = std::mem::take(&mut self.state);
         self.world(&state);
         let mut effects = Effects::default();
         let outcome = self.world.step_only(self.program, choice.step, &mut effects);
         let (read, written) = self.world.touched();
-        let mut taken = Taken {
-            writes: SmallVec::new(),
-            changed: 0,
-            delta: 0,
-            marks: effects.marks,
-            violation: outcome.err().map(Box::new),
-            mask: read | written,
-        };
-        for part in (0..self.parts.parts.len()).filter(|part| written >> part & 1 != 0) {
-            if taken.violation.is_some() {
+        let violation = outcome.err().map(Box::new);
+        let (mut writes, mut changed, mut delta) = (SmallVec::new(), 0, 0);
+        for part in (0..self.parts.len()).filter(|part| written >> part & 1 != 0) {
+            if violation.is_some() {
                 self.now[part] = LOST;
                 continue;
             }
             self.bytes.clear();
             self.world.pack_part(part, &mut self.bytes);
-            let number = self.parts.number(&self.world, part, &self.bytes);
+            let (number, print) = self.parts.number(&self.world, part, &self.bytes);
             self.now[part] = number;
+            self.seen.learn(self.parts, part, number);
             if number != state[part] {
-                taken.writes.push((part as u8, number));
-                taken.changed |= 1 << part;
-                taken.delta ^= self.parts.print(part, state[part]) ^ self.parts.print(part, number);
+                let by = self.parts.value(part, state[part]).print ^ print;
+                writes.push(Write { delta: by, part: part as u8, number });
+                changed |= 1 << part;
+                delta ^= by;
             }
         }
         self.state = state;
-        taken
+        let at = self.taken.len();
+        let view = View { seen: &self.seen, state: &self.state };
+        let looked = self.steps_at.insert(view, place, seed, read | written, at);
+        self.taken.push(Taken { writes, changed, delta, marks: effects.marks, violation, looked });
+        at
     }
 
     /// The answer at a place that [`Worker::take`] has given for the state at hand.
@@ -471,28 +357,35 @@ impl<'a> Worker<'a> {
         &self.taken[at]
     }
 
-    /// The state after a step from the state at hand, into `next`, and its fingerprint.
-    pub(crate) fn after(&self, at: usize, print: u128, next: &mut Vec<u32>) -> u128 {
+    /// Appends the state after a step of an agent from the state at hand.
+    pub(crate) fn after(&self, agent: u8, at: usize, states: &mut Vec<u32>) {
         let taken = &self.taken[at];
-        next.clear();
-        next.extend_from_slice(&self.state);
-        for (part, number) in &taken.writes {
-            next[usize::from(*part)] = *number;
+        let start = states.len();
+        states.extend_from_slice(&self.state[..self.parts.len()]);
+        for write in &taken.writes {
+            states[start + usize::from(write.part)] = write.number;
         }
-        let answers = self.parts.parts.len();
-        for (number, mask) in next[answers..].iter_mut().zip(&self.masks[answers..]) {
-            // What others know depends on parts that this worker has not looked at.
-            if mask & taken.changed != 0 || *mask == 0 {
-                *number = UNKNOWN;
-            }
-        }
-        print ^ taken.delta
+        let Some(tag) = self.tag else {
+            states.resize(start + self.parts.width(), UNKNOWN);
+            return;
+        };
+        let mover = usize::from(agent);
+        let (options, steps) = self.told.split_at(self.parts.agents);
+        states.extend(options.iter().enumerate().map(|(agent, told)| {
+            let looked = |at: usize| &self.options[at].looked;
+            told.after(taken, agent == mover, &self.options_at, looked).map_or(UNKNOWN, |at| tag | at)
+        }));
+        states.extend(steps.iter().enumerate().map(|(agent, told)| {
+            let looked = |at: usize| &self.taken[at].looked;
+            told.after(taken, agent == mover, &self.steps_at, looked).map_or(UNKNOWN, |at| tag | at)
+        }));
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{Parts, Worker};
+    use super::super::parts::Parts;
+    use super::Worker;
     use crate::explore::replay::wrong;
     use crate::litmus::{Source, load};
     use crate::program::Program;
@@ -540,10 +433,12 @@ mod tests {
             if violation.is_some() {
                 return;
             }
-            print = worker.after(number, print, &mut next);
+            print ^= worker.taken(number).delta;
+            next.clear();
+            worker.after(choice.step.agent, number, &mut next);
             std::mem::swap(&mut state, &mut next);
             let (numbers, whole) = parts.state(&world);
-            let count = parts.parts.len();
+            let count = parts.len();
             assert_eq!((&numbers[..count], whole), (&state[..count], print));
             assert_eq!(worker.world(&state), &world);
         }

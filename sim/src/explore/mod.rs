@@ -2,6 +2,7 @@
 //! nothing else.
 
 pub mod ablate;
+mod answers;
 mod clocks;
 mod draws;
 pub mod estimate;
@@ -9,6 +10,7 @@ mod exhaustive;
 mod local;
 pub mod missing;
 pub mod needed;
+mod parts;
 pub mod picture;
 mod reduce;
 pub mod replay;

@@ -12,7 +12,8 @@
 //! The heads of `while` loops are never taken alone, so that every cycle has a state in which all agents were tried.
 //! Shortest counterexamples are not kept: they come from the full search.
 
-use super::local::{Choice, Places};
+use super::local::Choice;
+use super::parts::Places;
 use crate::assumptions::Assumption;
 use crate::program::{At, Ids, Instr, Op, Operand, Pc, Program};
 use crate::world::World;

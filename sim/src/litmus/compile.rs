@@ -13,6 +13,7 @@ use crate::program::{
     Agent, AgentKind, ArenaDef, At, Class, Compare, Cond, END, Expect, Fold, Ids, Instr, KeyDef, Op, Operand, Pc,
     Program, Space, Value, VarKind, limits,
 };
+use crate::uses::Uses;
 use leasecheck_core::{Gates, Rules};
 use std::ops::Range;
 
@@ -162,7 +163,10 @@ pub(crate) fn compile(text: CaseText<'_>) -> Result<Program, Diagnostic> {
         Op::Write { tokens, .. } => *tokens > 0,
         _ => false,
     };
+    let queues = agents.iter().filter(|agent| agent.is_queue()).count();
+    let first = entries.iter().copied().min().map_or(0, usize::from);
     Ok(Program {
+        uses: Uses::new(&code, first, (threads.len(), queues), (names.events.len(), arenas.len())),
         keeps: code.iter().any(|instr| keeps(&instr.op)),
         meets: code.iter().any(|instr| matches!(instr.op, Op::Meet { .. })),
         name: text.name,

@@ -54,6 +54,11 @@ impl ArenaState {
     }
 }
 
+/// The slots of the threads that could be inside an allocation, compaction or clear of the arena.
+fn allocators(program: &Program, arena: u8) -> impl Iterator<Item = usize> {
+    program.uses.arenas[usize::from(arena)].allocators.iter().map(|slot| usize::from(*slot))
+}
+
 impl World {
     /// Whether a thread inside an allocation, compaction or clear of the arena can go on (or begin).
     pub(crate) fn can_allocate(&self, program: &Program, slot: usize, arena: u8) -> bool {
@@ -62,15 +67,15 @@ impl World {
             if !program.assume.on(Assumption::OneAllocatingThread) {
                 return true;
             }
-            let inside = |(other, thread): (usize, &super::Thread)| {
-                other != slot
-                    && thread.phase != 0
+            let inside = |other: usize| {
+                let thread = &self.threads[other];
+                thread.phase != 0
                     && matches!(
                         program.code.get(usize::from(thread.pc)).map(|instr| &instr.op),
                         Some(Op::Alloc { arena: at, .. } | Op::Compact { arena: at } | Op::Clear { arena: at, .. }) if *at == arena
                     )
             };
-            return !self.threads.iter().enumerate().any(inside);
+            return !allocators(program, arena).any(|other| other != slot && inside(other));
         }
         let awake = program.rules.on(Rule::CompletionWakesWaiters) || phase & WOKEN != 0;
         awake && (self.drained(arena) || self.failing_wait(program, arena).is_some())
@@ -273,7 +278,8 @@ impl World {
     /// Notes whether a thread stands before a lease of the arena that the ending compaction has kept from it.
     fn mark_held_back(&self, program: &Program, arena: u8, effects: &mut Effects) {
         let leases = &self.arenas[usize::from(arena)].leases;
-        let held_back = self.threads.iter().any(|thread| {
+        let held_back = program.uses.arenas[usize::from(arena)].leasers.iter().any(|slot| {
+            let thread = &self.threads[usize::from(*slot)];
             program.code.get(usize::from(thread.pc)).is_some_and(|instr| {
                 matches!(&instr.op, Op::LeaseAcquire { arenas, .. } if arenas.contains(&arena))
                     && !leases.may_acquire(HolderId(instr.thread.into()))
@@ -289,7 +295,7 @@ impl World {
         if program.rules.on(Rule::CompletionWakesWaiters) {
             return;
         }
-        for slot in 0..self.threads.len() {
+        for slot in allocators(program, arena) {
             let thread = &self.threads[slot];
             let op = program.code.get(usize::from(thread.pc)).map(|instr| &instr.op);
             if thread.phase & WAITING != 0
@@ -489,10 +495,10 @@ impl World {
 
     /// Tells those who wait to move pages of the arena that it has changed.
     fn changed_while_waiting(&mut self, program: &Program, slot: usize, arena: u8) {
-        for other in 0..self.threads.len() {
+        for other in allocators(program, arena).filter(|other| *other != slot) {
             let thread = &self.threads[other];
             let op = program.code.get(usize::from(thread.pc)).map(|instr| &instr.op);
-            if other != slot && thread.phase != 0 && matches!(op, Some(Op::Alloc { arena: at, .. }) if *at == arena) {
+            if thread.phase != 0 && matches!(op, Some(Op::Alloc { arena: at, .. }) if *at == arena) {
                 self.threads[other].phase |= CHANGED;
             }
         }

@@ -320,9 +320,10 @@ impl World {
     /// Releases ask which handed-off events have completed; here the answer may be an error.
     fn prune(&mut self, program: &Program, arena: u8, effects: &mut Effects) {
         let leases = &mut self.arenas[usize::from(arena)].leases;
-        for (event, state) in self.events.iter().enumerate() {
-            let key = EventKey(event as u32);
-            if state.query_fails && leases.events().contains(&key) {
+        let handed_off: SmallVec<[EventKey; 4]> = leases.events().into();
+        for key in handed_off {
+            let event = key.0 as usize;
+            if self.events[event].query_fails {
                 effects.mark(Mark::QueryFailed);
                 effects.say(|| format!("the query of `{}` fails", program.events[event]));
                 leases.query_failed(key);

@@ -7,6 +7,7 @@ use crate::assumptions::Assumption;
 use crate::invariants::{self, Violation};
 use crate::marks::Mark;
 use crate::program::{At, Compare, Cond, END, Instr, Op, Program, Space, Value, VarKind, limits};
+use crate::uses::asked;
 use crate::world::access::By;
 use leasecheck_core::{HolderId, Rule, transfer};
 use smallvec::SmallVec;
@@ -62,8 +63,11 @@ impl World {
     }
 
     fn can_queue(&self, program: &Program, instr: &Instr, queue: u8, phase: u8) -> bool {
-        let bytes = &self.queues[usize::from(queue)];
-        if bytes.len() > limits::QUEUE && entries(bytes).count() >= limits::QUEUE {
+        let bytes = || &self.queues[usize::from(queue)];
+        if program.uses.fills[usize::from(queue)]
+            && bytes().len() > limits::QUEUE
+            && entries(bytes()).count() >= limits::QUEUE
+        {
             return false;
         }
         match &instr.op {
@@ -73,7 +77,7 @@ impl World {
                 // A design that reads the index first blocks on the stream before it queues the wait.
                 let reads_first = !program.rules.on(Rule::ResolveAfterProducer)
                     && from.iter().chain(to).any(|operand| matches!(operand.at, At::Buffer(_)));
-                self.recorded(program, *event) && (!reads_first || bytes.is_empty())
+                self.recorded(program, *event) && (!reads_first || bytes().is_empty())
             }
             _ => true,
         }
@@ -319,16 +323,15 @@ impl World {
         if !gated || effects.marks.has(Mark::GateFlipped) || (*self.flags & 1 << flag != 0) == up {
             return;
         }
-        let asked = |arena: u8, pc: u16| {
-            let before = [1, 2].map(|back| program.code.get(usize::from(pc.saturating_sub(back))));
-            before.into_iter().flatten().any(|instr| matches!(&instr.op, Op::Admit { arena: of, .. } if *of == arena))
+        let asks = |arena: u8, slot: &u8| {
+            let pc = usize::from(self.threads[usize::from(*slot)].pc);
+            let op = program.code.get(pc).map(|instr| &instr.op);
+            matches!(op, Some(Op::Alloc { arena: of, .. }) if *of == arena) && asked(&program.code, pc, arena)
         };
-        let flipped = self.threads.iter().any(|thread| {
-            let Some(Op::Alloc { arena, .. }) = program.code.get(usize::from(thread.pc)).map(|instr| &instr.op) else {
-                return false;
-            };
-            closes(*arena) && asked(*arena, thread.pc)
-        });
+        let arenas = (0_u8..).zip(&program.uses.arenas);
+        let flipped = arenas
+            .filter(|(arena, _)| closes(*arena))
+            .any(|(arena, uses)| uses.askers.iter().any(|slot| asks(arena, slot)));
         if flipped {
             effects.mark(Mark::GateFlipped);
         }
@@ -392,8 +395,7 @@ impl World {
             }
             Op::Record { event } => {
                 let state = &mut self.events[usize::from(*event)];
-                state.records = state.records.checked_add(1).unwrap_or(1);
-                payload.push(state.records);
+                payload.push(state.queue());
             }
             Op::Flush { arena, band, urgent, on } => {
                 self.flush(program, (*arena, *band), *urgent, on, Some((queue, pc)), effects)?;

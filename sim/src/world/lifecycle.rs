@@ -60,15 +60,17 @@ impl World {
         let mut threads: Vec<Thread> = program.entries.iter().map(|_| thread(END)).collect();
         threads[0] = thread(program.setup);
         threads.push(thread(END));
+        let layout = Layout::new(program);
+        let [of_threads, of_queues, of_vars, of_buffers, of_refs, of_events] = layout.groups.clone();
         let mut world = World {
-            layout: Arc::new(Layout::new(program)),
+            layout: Arc::new(layout),
             arenas,
-            threads: Tracked::new(threads),
-            queues: Tracked::new(vec![Vec::new(); queues * 2]),
-            vars: Tracked::new(vec![UNSET; program.vars.len()]),
-            refs: Tracked::new(vec![PageRef::default(); program.ref_slots]),
-            buffers: Tracked::new(vec![BufferState::default(); program.buffers.len()]),
-            events: Tracked::new(vec![EventState::default(); program.events.len()]),
+            threads: Tracked::new(threads, of_threads),
+            queues: Tracked::new(vec![Vec::new(); queues * 2], of_queues),
+            vars: Tracked::new(vec![UNSET; program.vars.len()], of_vars),
+            refs: Tracked::new(vec![PageRef::default(); program.ref_slots], of_refs),
+            buffers: Tracked::new(vec![BufferState::default(); program.buffers.len()], of_buffers),
+            events: Tracked::new(vec![EventState::default(); program.events.len()], of_events),
             flags: Slot::new(0),
             locks: Slot::new(vec![0; program.locks.len()]),
             barriers: Slot::new(vec![0; program.barriers.len()]),

@@ -133,10 +133,40 @@ pub(crate) struct BufferState {
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct EventState {
-    /// Records issued.
+    /// The number of the last record that was queued: 1 to 255, then 1 again.
     pub(crate) records: u8,
+    /// Which of the last 32 records are still queued, the last one in the lowest bit. Follows from the queues; kept so that
+    /// who asks need not look at them.
+    pub(crate) queued: u32,
     pub(crate) query_fails: bool,
     pub(crate) wait_fails: bool,
+}
+
+impl EventState {
+    /// How many records came after record number `record`.
+    fn since(self, record: u8) -> u32 {
+        let (last, record) = (u32::from(self.records), u32::from(record));
+        if record <= last { last - record } else { last + 255 - record }
+    }
+
+    /// A record is queued; its number.
+    pub(crate) fn queue(&mut self) -> u8 {
+        self.records = self.records.checked_add(1).unwrap_or(1);
+        self.queued = self.queued << 1 | 1;
+        self.records
+    }
+
+    /// Record number `record` has run.
+    pub(crate) fn ran(&mut self, record: u8) {
+        if let Some(bit) = 1_u32.checked_shl(self.since(record)) {
+            self.queued &= !bit;
+        }
+    }
+
+    /// Whether record number `record` is still queued, if it is among the last ones.
+    pub(crate) fn is_queued(self, record: u8) -> Option<bool> {
+        self.queued.checked_shr(self.since(record)).map(|bits| bits & 1 != 0)
+    }
 }
 
 /// One step of one agent.

@@ -4,12 +4,17 @@
 use super::{BufferState, Capture, Cell, EventState, IdState, Kept, PageRef, World};
 use crate::program::{Pc, Program};
 use std::ops::Range;
+use std::sync::Arc;
 
 /// The most parts of a world: a bit each.
 pub(crate) const MOST_PARTS: usize = 128;
 
 /// Some parts of a world, a bit for each.
 pub(crate) type Mask = u128;
+
+/// The most threads or queues, or variables, buffers and events together, that are parts of their own: a bit each of a
+/// [`super::tracked::Tracked`].
+const MOST_GROUPS: usize = 64;
 
 /// A part: what is looked at and changed together. Numbers say which of its kind.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -31,11 +36,16 @@ enum Part {
     Cells(usize),
 }
 
-/// The parts of the worlds of one program.
+/// The parts of the worlds of one program: threads, queues, arenas, what there is one of, then what has names.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Layout {
     parts: Vec<Part>,
     queues: usize,
+    arenas: usize,
+    flags: usize,
+    names: usize,
+    /// The groups of threads, queues, variables, buffers, page references and events, as [`super::tracked::Tracked`] counts them.
+    pub(crate) groups: [Arc<[u8]>; 6],
 }
 
 impl Layout {
@@ -44,30 +54,42 @@ impl Layout {
         let queues = 2 * program.agents.iter().filter(|agent| agent.is_queue()).count();
         let mut parts: Vec<Part> = (0..threads).map(Part::Thread).collect();
         parts.extend((0..queues).map(Part::Queue));
+        let arenas = parts.len();
         for arena in 0..program.arenas.len() {
             parts.extend([Part::Table(arena), Part::Leases(arena), Part::Ids(arena), Part::Cells(arena)]);
         }
+        let flags = parts.len();
         parts.extend([Part::Flags, Part::Locks, Part::Keys]);
+        let first = parts.len();
         let vars = program.vars.iter().map(|var| (var.offset, var.cap)).collect();
         let buffers = program.buffers.iter().map(|buffer| (buffer.offset, buffer.cap)).collect();
         let named: [Vec<(u16, u8)>; 3] = [vars, buffers, vec![(0, 0); program.events.len()]];
-        let room = MOST_PARTS - parts.len();
+        let room = (MOST_PARTS - parts.len()).min(MOST_GROUPS);
         // A part each where that fits; several together otherwise.
         let parts_if = |size: usize| -> usize { named.iter().map(|names| names.len().div_ceil(size)).sum() };
         let size = (1..).find(|size| parts_if(*size) <= room).unwrap_or(1);
+        let mut ref_groups = vec![0; program.ref_slots];
+        let mut name_groups = [const { Vec::new() }; 3];
         for (kind, names) in named.iter().enumerate() {
             for start in (0..names.len()).step_by(size) {
                 let range = start..(start + size).min(names.len());
-                let (first, last) = (names[range.start], names[range.end - 1]);
-                let refs = usize::from(first.0)..usize::from(last.0) + usize::from(last.1);
+                let (first_ref, last_ref) = (names[range.start], names[range.end - 1]);
+                let refs = usize::from(first_ref.0)..usize::from(last_ref.0) + usize::from(last_ref.1);
+                let group = (parts.len() - first) as u8;
+                name_groups[kind].extend(range.clone().map(|_| group));
                 parts.push(match kind {
-                    0 => Part::Vars(range, refs),
-                    1 => Part::Buffers(range, refs),
+                    0 | 1 => {
+                        ref_groups[refs.clone()].fill(group);
+                        if kind == 0 { Part::Vars(range, refs) } else { Part::Buffers(range, refs) }
+                    }
                     _ => Part::Events(range),
                 });
             }
         }
-        Layout { parts, queues: threads }
+        let each = |count: usize| (0..count as u8).collect::<Arc<[u8]>>();
+        let [vars, buffers, events] = name_groups.map(Arc::from);
+        let groups = [each(threads), each(queues), vars, buffers, ref_groups.into(), events];
+        Layout { parts, queues: threads, arenas, flags, names: first, groups }
     }
 
     pub(crate) fn len(&self) -> usize {
@@ -183,7 +205,8 @@ impl World {
                 put_refs(out, &self.refs.peek()[refs.clone()]);
             }
             Part::Events(events) => put_all(out, &self.events.peek()[events.clone()], |event| {
-                [event.records, u8::from(event.query_fails) | u8::from(event.wait_fails) << 1]
+                let [a, b, c, d] = event.queued.to_le_bytes();
+                [event.records, u8::from(event.query_fails) | u8::from(event.wait_fails) << 1, a, b, c, d]
             }),
             Part::Flags => out.extend(self.flags.peek().to_le_bytes()),
             Part::Locks => {
@@ -246,8 +269,9 @@ impl World {
                 from.refs(&mut self.refs.peek_mut()[refs.clone()]);
             }
             Part::Events(events) => {
-                from.all(&mut self.events.peek_mut()[events.clone()], |[records, faults]| EventState {
+                from.all(&mut self.events.peek_mut()[events.clone()], |[records, faults, a, b, c, d]| EventState {
                     records,
+                    queued: u32::from_le_bytes([a, b, c, d]),
                     query_fails: faults & 1 != 0,
                     wait_fails: faults & 2 != 0,
                 });
@@ -296,27 +320,28 @@ impl World {
     /// The parts that were read (or written), and those that were written, since [`World::forget_touches`].
     pub(crate) fn touched(&self) -> (Mask, Mask) {
         let (mut read, mut written) = (0, 0);
-        let either = |one: (bool, bool), other: (bool, bool)| (one.0 | other.0, one.1 | other.1);
-        for (at, part) in self.layout.parts.iter().enumerate() {
-            let touch = match part {
-                Part::Thread(slot) => self.threads.touched(*slot..slot + 1),
-                Part::Queue(slot) => self.queues.touched(*slot..slot + 1),
-                Part::Vars(vars, refs) => either(self.vars.touched(vars.clone()), self.refs.touched(refs.clone())),
-                Part::Buffers(buffers, refs) => {
-                    either(self.buffers.touched(buffers.clone()), self.refs.touched(refs.clone()))
-                }
-                Part::Events(events) => self.events.touched(events.clone()),
-                Part::Flags => self.flags.touched(),
-                Part::Locks => either(self.locks.touched(), either(self.barriers.touched(), self.brought.touched())),
-                Part::Keys => self.keys.touched(),
-                Part::Table(arena) => either(self.arenas[*arena].arena.touched(), self.arenas[*arena].memo.touched()),
-                Part::Leases(arena) => self.arenas[*arena].leases.touched(),
-                Part::Ids(arena) => either(self.arenas[*arena].ids.touched(), self.arenas[*arena].kept.touched()),
-                Part::Cells(arena) => self.arenas[*arena].cells.touched(),
-            };
-            read |= Mask::from(touch.0) << at;
-            written |= Mask::from(touch.1) << at;
+        let mut groups = |first: usize, touch: (u64, u64)| {
+            read |= Mask::from(touch.0) << first;
+            written |= Mask::from(touch.1) << first;
+        };
+        groups(0, self.threads.touched());
+        groups(self.layout.queues, self.queues.touched());
+        let named = [self.vars.touched(), self.refs.touched(), self.buffers.touched(), self.events.touched()];
+        named.into_iter().for_each(|touch| groups(self.layout.names, touch));
+        let mut part = |at: usize, touches: &[(bool, bool)]| {
+            read |= Mask::from(touches.iter().any(|touch| touch.0)) << at;
+            written |= Mask::from(touches.iter().any(|touch| touch.1)) << at;
+        };
+        for (at, arena) in self.arenas.iter().enumerate() {
+            let first = self.layout.arenas + 4 * at;
+            part(first, &[arena.arena.touched(), arena.memo.touched()]);
+            part(first + 1, &[arena.leases.touched()]);
+            part(first + 2, &[arena.ids.touched(), arena.kept.touched()]);
+            part(first + 3, &[arena.cells.touched()]);
         }
+        part(self.layout.flags, &[self.flags.touched()]);
+        part(self.layout.flags + 1, &[self.locks.touched(), self.barriers.touched(), self.brought.touched()]);
+        part(self.layout.flags + 2, &[self.keys.touched()]);
         (read, written)
     }
 

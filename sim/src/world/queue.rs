@@ -49,8 +49,14 @@ impl World {
 
     /// Whether record number `records` of the event is still queued.
     pub(crate) fn outstanding(&self, program: &Program, event: u8, records: u8) -> bool {
-        self.queues.iter().any(|queue| {
-            entries(queue).any(|entry| {
+        if records == 0 {
+            return false;
+        }
+        if let Some(queued) = self.events[usize::from(event)].is_queued(records) {
+            return queued;
+        }
+        program.uses.events[usize::from(event)].queues.iter().any(|queue| {
+            entries(&self.queues[usize::from(*queue)]).any(|entry| {
                 entry.payload == [records]
                     && matches!(program.code[usize::from(entry.pc)].op, Op::Record { event: other } if other == event)
             })
@@ -75,8 +81,14 @@ impl World {
 
     /// Whether queued work names the page.
     pub(crate) fn in_flight(&self, program: &Program, arena: u8, band: u8, id: u8, generation: u8) -> bool {
-        self.queues.iter().any(|queue| {
-            entries(queue).any(|entry| {
+        let accessors = program.uses.arenas[usize::from(arena)].accessors.get(usize::from(band));
+        let queues = accessors.into_iter().flatten().map(|queue| usize::from(*queue));
+        // What was reported and has not landed is in a second list of each queue.
+        let lands_late = !program.assume.on(Assumption::CompletionAfterLanding);
+        let half = self.queues.len() / 2;
+        let mut lists = queues.flat_map(|queue| std::iter::once(queue).chain(lands_late.then_some(queue + half)));
+        lists.any(|list| {
+            entries(&self.queues[list]).any(|entry| {
                 let captured = captured(program, &entry);
                 captured.iter().filter(|one| (one.operand.arena, one.operand.band) == (arena, band)).any(|one| {
                     let pages = one.pages.as_deref().unwrap_or_default();
@@ -89,7 +101,7 @@ impl World {
     pub(crate) fn queue_steps(&self, program: &Program, agent: u8, steps: &mut Vec<Step>) {
         let slot = World::queue_slot(program, agent);
         let landing = slot + self.queues.len() / 2;
-        if !self.queues[landing].is_empty() {
+        if !program.assume.on(Assumption::CompletionAfterLanding) && !self.queues[landing].is_empty() {
             steps.push(Step { agent, choice: LAND });
         }
         let fifo = program.assume.on(Assumption::OneFifoStreamPerDirection);
@@ -196,6 +208,7 @@ impl World {
                 }
             }
             Op::Record { event } => {
+                self.events[usize::from(*event)].ran(payload[0]);
                 effects.note(Note::Release(Object::Event(*event, payload[0])));
                 effects.note(Note::Completed(*event));
                 self.record_ran(program, *event, effects);
@@ -244,8 +257,12 @@ impl World {
             return;
         }
         let key = leasecheck_core::EventKey(event.into());
-        for state in &mut self.arenas {
-            state.leases.event_completed(key);
+        let uses = &program.uses.events[usize::from(event)];
+        for arena in &uses.leased {
+            self.arenas[usize::from(*arena)].leases.event_completed(key);
+        }
+        for arena in &uses.pending {
+            let state = &mut self.arenas[usize::from(*arena)];
             let returned =
                 state.arena.bands().any(|(band, _)| state.arena.pending(band).any(|(_, other)| other == key));
             if returned {

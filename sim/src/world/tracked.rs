@@ -5,7 +5,8 @@
 
 use std::fmt;
 use std::ops::{Deref, DerefMut, Index, IndexMut, Range};
-use std::sync::atomic::{AtomicU8, Ordering::Relaxed};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU8, AtomicU64, Ordering::Relaxed};
 
 const READ: u8 = 1;
 const WRITTEN: u8 = 2;
@@ -106,16 +107,30 @@ impl<T: fmt::Debug> fmt::Debug for Slot<T> {
     }
 }
 
-/// Values of one kind, each of which is looked at on its own.
+/// Groups of values, a bit for each. Atomic only so that worlds can be shared; nothing is ordered.
+#[derive(Default)]
+struct Groups(AtomicU64);
+
+impl Groups {
+    fn set(&self, group: u8) {
+        self.0.store(self.0.load(Relaxed) | 1_u64.wrapping_shl(group.into()), Relaxed);
+    }
+}
+
+/// Values of one kind, in groups each of which is looked at on its own.
 pub(crate) struct Tracked<T> {
     values: Vec<T>,
-    touch: Vec<Touch>,
+    /// The group of each value.
+    groups: Arc<[u8]>,
+    read: Groups,
+    written: Groups,
 }
 
 impl<T> Tracked<T> {
-    pub(crate) fn new(values: Vec<T>) -> Tracked<T> {
-        let touch = values.iter().map(|_| Touch::default()).collect();
-        Tracked { values, touch }
+    /// Values, each in the group that `groups` says.
+    pub(crate) fn new(values: Vec<T>, groups: Arc<[u8]>) -> Tracked<T> {
+        debug_assert!(values.len() == groups.len() && groups.iter().all(|group| *group < 64));
+        Tracked { values, groups, read: Groups::default(), written: Groups::default() }
     }
 
     /// How many there are, which never changes.
@@ -125,8 +140,8 @@ impl<T> Tracked<T> {
 
     /// Each is looked at when it is its turn.
     pub(crate) fn iter(&self) -> impl ExactSizeIterator<Item = &T> {
-        self.values.iter().zip(&self.touch).map(|(value, touch)| {
-            touch.read();
+        self.values.iter().zip(&*self.groups).map(|(value, group)| {
+            self.read.set(*group);
             value
         })
     }
@@ -139,14 +154,15 @@ impl<T> Tracked<T> {
         &mut self.values
     }
 
-    /// Whether one of `range` was read, and whether one was written.
-    pub(crate) fn touched(&self, range: Range<usize>) -> (bool, bool) {
-        let each = self.touch[range].iter().map(Touch::get);
-        each.fold((false, false), |(read, written), touch| (read | touch.0, written | touch.1))
+    /// The groups that were read (or written), and those that were written, a bit for each.
+    pub(crate) fn touched(&self) -> (u64, u64) {
+        let written = self.written.0.load(Relaxed);
+        (self.read.0.load(Relaxed) | written, written)
     }
 
     pub(crate) fn forget(&mut self) {
-        self.touch.iter_mut().for_each(Touch::forget);
+        *self.read.0.get_mut() = 0;
+        *self.written.0.get_mut() = 0;
     }
 }
 
@@ -154,14 +170,14 @@ impl<T> Index<usize> for Tracked<T> {
     type Output = T;
 
     fn index(&self, at: usize) -> &T {
-        self.touch[at].read();
+        self.read.set(self.groups[at]);
         &self.values[at]
     }
 }
 
 impl<T> IndexMut<usize> for Tracked<T> {
     fn index_mut(&mut self, at: usize) -> &mut T {
-        self.touch[at].write();
+        self.written.set(self.groups[at]);
         &mut self.values[at]
     }
 }
@@ -170,26 +186,26 @@ impl<T> Index<Range<usize>> for Tracked<T> {
     type Output = [T];
 
     fn index(&self, range: Range<usize>) -> &[T] {
-        self.touch[range.clone()].iter().for_each(Touch::read);
+        self.groups[range.clone()].iter().for_each(|group| self.read.set(*group));
         &self.values[range]
     }
 }
 
 impl<T> IndexMut<Range<usize>> for Tracked<T> {
     fn index_mut(&mut self, range: Range<usize>) -> &mut [T] {
-        self.touch[range.clone()].iter_mut().for_each(Touch::write);
+        self.groups[range.clone()].iter().for_each(|group| self.written.set(*group));
         &mut self.values[range]
     }
 }
 
 impl<T: Clone> Clone for Tracked<T> {
     fn clone(&self) -> Tracked<T> {
-        Tracked::new(self.values.clone())
+        Tracked::new(self.values.clone(), Arc::clone(&self.groups))
     }
 
+    /// For worlds of the same program, whose groups are the same.
     fn clone_from(&mut self, source: &Tracked<T>) {
         self.values.clone_from(&source.values);
-        self.touch.resize_with(self.values.len(), Touch::default);
     }
 }
 
