@@ -99,7 +99,7 @@ fn fits_chain(state: &Arena, requests: &[Request], movable: &dyn Fn(BandId, Logi
             return false;
         }
         while loose > 0 || stays[(at as usize).min(stays.len())..].contains(&true) {
-            if at == state.pages(band) {
+            if at >= state.pages(band) {
                 return false;
             }
             loose -= u32::from(!stays[at as usize] && loose > 0);
