@@ -96,6 +96,10 @@ pub(crate) fn patience(work: &mut Workload) {
     let band = *work.draws.pick(&["full", "swa"]);
     let room = if band == "full" { work.swarm.host_pages.0 } else { work.swarm.host_pages.1 };
     let steps = &mut work.threads[thread].1;
+    if steps.last().is_some_and(|last| last.text.starts_with("set died")) {
+        // The dead wait for nothing.
+        return;
+    }
     steps.push(step!("wait alloc host.{band} {room} -> {p}"));
     steps.extend([step!("write {p}"), step!("read {p}"), step!("free {p}")]);
 }
