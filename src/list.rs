@@ -3,6 +3,7 @@
 use crate::{OK, print};
 use clap::ValueEnum;
 use leasecheck_core::Rule;
+use leasecheck_sim::alone::alone;
 use leasecheck_sim::assumptions::Assumption;
 use leasecheck_sim::hunt::unreached;
 use leasecheck_sim::invariants::Code;
@@ -27,6 +28,13 @@ pub enum What {
     Schema,
 }
 
+/// Says why only one file of the corpus uses something, if only one does.
+fn stands_alone(out: &mut String, indent: &str, name: &str) {
+    if let Some(why) = alone(name) {
+        let _ = writeln!(out, "{indent}(one file of the corpus uses it: {why})");
+    }
+}
+
 pub fn run(what: What) -> u8 {
     let mut out = String::new();
     // Writing to a string cannot fail.
@@ -39,6 +47,7 @@ pub fn run(what: What) -> u8 {
                     let _ = writeln!(out, "{}{topic}", if out.is_empty() { "" } else { "\n" });
                 }
                 let _ = writeln!(out, "  {}\n      {}\n      for example: {}", usage(def), def.doc, def.example);
+                stands_alone(&mut out, "      ", &usage(def));
             }
             out.push_str("\nS is a stream, or an RDMA agent if its name starts with `nic` or `rdma` or stands in `rdma = [\"…\"]`.\n");
             out.push_str("PAGES are `a`, `a[1]`, `a[0..2]`, `swa a` (what the ids of `a` have in band `swa`), or a list of these.\n");
@@ -50,6 +59,7 @@ pub fn run(what: What) -> u8 {
                 if !rule.reports().is_empty() {
                     let _ = writeln!(out, "    behind {}", rule.reports().join(", "));
                 }
+                stands_alone(&mut out, "    ", rule.name());
             }
         }
         What::Assumptions => {
@@ -60,6 +70,7 @@ pub fn run(what: What) -> u8 {
         What::Invariants => {
             for code in Code::ALL {
                 let _ = writeln!(out, "{}\n    {}", code.name(), code.doc());
+                stands_alone(&mut out, "    ", code.name());
             }
         }
         What::Schema => match leasecheck_reports::schema::text() {

@@ -179,7 +179,7 @@ steps! {
         Evict No "evict BAND N -> VAR", "evicts up to so many cached pages of a band, not those that are pinned or shared, and says how many", "evict full 2 -> n";
         Count No "count CLASS BAND -> VAR", "counts the pages of a class: live (and not cached), cached, pinned, pending, holes", "count live full -> n";
         Unmap No "unmap PAGES", "takes the mapping of the pages' bytes away: every later access to them is wrong", "unmap a";
-        Map No "map PAGES [only N]", "maps the pages' bytes again; `only` fails after so many pages", "map a";
+        Map No "map PAGES [only N]", "maps the pages' bytes again, whose contents are lost; `only` fails after so many pages", "map a";
         Clear No "clear BAND", "gives all pages of a band back, after the leases of its arena", "clear swa";
         Compact No "compact [ARENA]", "closes the holes of an arena, after its leases; moves nothing while a gate is closed", "compact host";
         Flush Maybe "flush BAND [urgent] [on EVENTS]", "moves a device band's pages into its holes unless something holds them; with events, the places left are not reused before all have completed", "compute: flush swa on forward_done";
@@ -203,7 +203,7 @@ steps! {
         LeaseHeld No "lease held [ARENA] -> VAR", "asks whether the thread holds a lease (still): 1 or 0", "lease held -> ok";
         LeaseHandOff No "lease hand off EVENT [of ARENA]", "gives one lease back; the layout stays covered until the event completes", "lease hand off done";
         Tick No "tick", "time passes: timed leases run down", "tick";
-        Pin No "pin PAGES", "keeps pages from being moved", "pin a";
+        Pin No "pin PAGES", "keeps pages from being moved or evicted; `free` does not look at pins", "pin a";
         Unpin No "unpin PAGES", "takes one pin off", "unpin a";
         GateClose No "gate close GATE", "closes a move gate", "gate close decode";
         GateOpen No "gate open GATE", "opens a move gate that was closed by hand", "gate open decode";
