@@ -42,6 +42,8 @@ pub(crate) struct Access<'a> {
     pub(crate) page: u16,
     /// Content that must be there, for reads; content that is written, for writes.
     pub(crate) value: u16,
+    /// How many tokens of that content were written, for reads; all, if 0.
+    pub(crate) valid: u8,
     pub(crate) by: By,
     /// The first so many tokens of the page; all, if 0.
     pub(crate) tokens: u8,
@@ -193,12 +195,8 @@ impl World {
             effects.mark(Mark::ReadAfterFree);
         }
         let me = who(band, access.id, access.generation);
-        let valid = state.kept(band, access.id).valid;
-        let written = if valid > 0 && state.generation(band, access.id) == access.generation {
-            state.cells_of_tokens(program, arena, band, valid)
-        } else {
-            usize::MAX
-        };
+        let written =
+            if access.valid > 0 { state.cells_of_tokens(program, arena, band, access.valid) } else { usize::MAX };
         for (part, cell) in state.cells[cells].iter().enumerate() {
             if cell.who == UNMAPPED.who {
                 return Err(unmapped::touched(program, access.operand, access.id, access.page));

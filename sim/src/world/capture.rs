@@ -1,7 +1,7 @@
 //! From what a step names to pages: resolving operands when a step is taken, and packing them into queue entries.
 //!
 //! An entry carries, for every operand, how many pages it has (or that the index buffer says), the version of the
-//! index buffer that the caller meant, and the pages: id, generation, page number, expected content.
+//! index buffer that the caller meant, and the pages: id, generation, page number, expected content and its valid length.
 
 use super::{Capture, World};
 use crate::invariants::{Violation, stale_address, use_after_free};
@@ -111,7 +111,8 @@ impl World {
                 }
             };
             let expect = state.ids[state.id_at(operand.band, id.id)].issued;
-            pages.push(Capture { id: id.id, generation: id.generation, page, expect });
+            let valid = state.valid(operand.band, id.id, id.generation);
+            pages.push(Capture { id: id.id, generation: id.generation, page, expect, valid });
         }
         Ok(Captured { operand: *operand, version, pages: Some(pages) })
     }
@@ -171,6 +172,7 @@ pub(crate) fn pack(captured: &[Captured], out: &mut SmallVec<[u8; 64]>) {
                     out.extend([page.id, page.generation]);
                     out.extend(page.page.to_le_bytes());
                     out.extend(page.expect.to_le_bytes());
+                    out.push(page.valid);
                 }
             }
         }
@@ -183,15 +185,16 @@ pub(crate) fn unpack<'a>(operands: &[Operand], mut bytes: &'a [u8], out: &mut Sm
         let [version, count, rest @ ..] = bytes else { return bytes };
         bytes = rest;
         let pages = (*count != ALL_OF_BUFFER).then(|| {
-            let (pages, rest) = bytes.split_at(usize::from(*count) * 6);
+            let (pages, rest) = bytes.split_at(usize::from(*count) * 7);
             bytes = rest;
             let read = |page: &[u8]| Capture {
                 id: page[0],
                 generation: page[1],
                 page: u16::from_le_bytes([page[2], page[3]]),
                 expect: u16::from_le_bytes([page[4], page[5]]),
+                valid: page[6],
             };
-            pages.chunks_exact(6).map(read).collect()
+            pages.chunks_exact(7).map(read).collect()
         });
         out.push(Captured { operand: *operand, version: *version, pages });
     }

@@ -14,6 +14,12 @@ impl ArenaState {
         if self.kept.peek().is_empty() { Kept::default() } else { self.kept[self.id_at(band, id)] }
     }
 
+    /// How many tokens of a page hold what was written; all, if 0.
+    pub(crate) fn valid(&self, band: u8, id: u8, generation: u8) -> u8 {
+        let kept = self.kept(band, id).valid;
+        if kept > 0 && self.generation(band, id) == generation { kept } else { 0 }
+    }
+
     pub(crate) fn keep(&mut self, band: u8, id: u8, kept: Kept) {
         if !self.kept.peek().is_empty() {
             let at = self.id_at(band, id);

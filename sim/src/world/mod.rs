@@ -63,6 +63,8 @@ pub(crate) struct Capture {
     pub(crate) page: u16,
     /// The content that it must hold by then, as of the call.
     pub(crate) expect: u16,
+    /// How many tokens of it, as of the call; all, if 0. The id may be another page's when the operation runs.
+    pub(crate) valid: u8,
 }
 
 /// What the world knows of one stable id in one band.

@@ -190,7 +190,7 @@ impl World {
                 out.push(thread.phase);
                 put_all(out, &thread.scratch, |page| {
                     let ([low, high], [expect, expect_high]) = (page.page.to_le_bytes(), page.expect.to_le_bytes());
-                    [page.id, page.generation, low, high, expect, expect_high]
+                    [page.id, page.generation, low, high, expect, expect_high, page.valid]
                 });
             }
             Part::Queue(slot) => out.extend_from_slice(&self.queues.peek()[*slot]),
@@ -243,12 +243,13 @@ impl World {
                 thread.pc = from.word();
                 thread.phase = from.byte();
                 thread.scratch.clear();
-                thread.scratch.resize(from.0.len() / 6, Capture::default());
-                from.all(&mut thread.scratch, |[id, generation, low, high, expect, expect_high]| Capture {
+                thread.scratch.resize(from.0.len() / 7, Capture::default());
+                from.all(&mut thread.scratch, |[id, generation, low, high, expect, expect_high, valid]| Capture {
                     id,
                     generation,
                     page: u16::from_le_bytes([low, high]),
                     expect: u16::from_le_bytes([expect, expect_high]),
+                    valid,
                 });
             }
             Part::Queue(slot) => {

@@ -329,6 +329,7 @@ impl World {
                     generation: address.generation,
                     page: address.page,
                     expect: state.ids[state.id_at(one.operand.band, address.id)].issued,
+                    valid: state.valid(one.operand.band, address.id, address.generation),
                 })
                 .collect()
             }
@@ -392,6 +393,7 @@ impl World {
                     generation: page.generation,
                     page: page.page,
                     value: page.expect,
+                    valid: page.valid,
                     by,
                     tokens,
                     transfer: false,
@@ -419,6 +421,7 @@ impl World {
                     generation: page.generation,
                     page: page.page,
                     value,
+                    valid: 0,
                     by,
                     tokens,
                     transfer: false,

@@ -69,9 +69,8 @@ impl World {
         let arrive = if fails { usize::from(only.unwrap_or(ALL)) } else { usize::MAX };
         let mut values: SmallVec<[(u16, u8); 8]> = SmallVec::new();
         for one in &source {
-            let kept = |id| self.arenas[usize::from(one.operand.arena)].kept(one.operand.band, id);
             let pages = one.pages.as_deref().unwrap_or_default().iter();
-            values.extend(pages.map(|page| (page.expect, kept(page.id).valid)));
+            values.extend(pages.map(|page| (page.expect, page.valid)));
         }
         let targets: SmallVec<[(Operand, u8); 8]> = target
             .iter()
@@ -133,27 +132,27 @@ impl World {
         let moved = described.min(writes.len()).min(usize::from(only));
         for ((source, from), (target, to)) in reads.iter().zip(&writes).take(moved) {
             // Of a page that is written in part, the rest comes along and means nothing.
-            let tokens = self.arenas[usize::from(source.arena)].kept(source.band, from.id).valid;
-            let access = |operand, page: &super::Capture, value, tokens| Access {
+            let access = |operand, page: &super::Capture| Access {
                 operand,
                 id: page.id,
                 generation: page.generation,
                 page: page.page,
-                value,
+                value: from.expect,
+                valid: from.valid,
                 by,
-                tokens,
+                tokens: from.valid,
                 transfer: true,
             };
             if from.page == UNBOUND || to.page == UNBOUND {
                 let (operand, id) = if from.page == UNBOUND { (source, from.id) } else { (target, to.id) };
                 return Err(crate::invariants::use_after_free::not_bound(program, operand, id));
             }
-            self.read_page(program, access(source, from, from.expect, tokens), effects)?;
+            self.read_page(program, access(source, from), effects)?;
             let envelope = |operand: &Operand| program.arenas[usize::from(operand.arena)].parts(operand.band);
             if envelope(source) != envelope(target) {
                 return Err(lost_bytes::envelopes(program, source, target));
             }
-            self.write_page(program, access(target, to, from.expect, tokens), effects)?;
+            self.write_page(program, access(target, to), effects)?;
         }
         effects.mark(Mark::Transferred);
         if matches!(program.code[usize::from(pc)].op, Op::Transfer { fails: true, .. }) {
