@@ -122,7 +122,8 @@ impl Arena {
     /// Makes the plan's placement the arena's, which has not changed since the plan was made. The caller has copied
     /// the bytes. With `pend`, pages that were moved from and that nothing was moved to are not reused before that
     /// event completes. (`slide` moves pages to where earlier moves of the same plan came from; `minimal` never
-    /// does, so that work in flight can go on reading the old places.)
+    /// does, so that work in flight can go on reading the old places.) Only for plans that keep bands apart: with floats,
+    /// another band's page may move to where one came from, and the old place cannot wait then.
     pub fn commit(&mut self, plan: &Plan, pend: Option<EventKey>) {
         let pend = pend.filter(|_| self.config.rules.on(Rule::ReuseAfterEvents));
         let mut left: Vec<(usize, u32)> = Vec::with_capacity(plan.moves.len());
