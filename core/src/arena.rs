@@ -77,6 +77,7 @@ pub enum Admission {
 impl Admission {
     /// Whether the request can be served, by moving pages if need be.
     #[must_use]
+    #[inline]
     pub fn admitted(self) -> bool {
         !matches!(self, Admission::Refused(_))
     }
@@ -164,11 +165,13 @@ impl Arena {
 
     /// The layout that the arena was made from.
     #[must_use]
+    #[inline]
     pub fn config(&self) -> &ArenaConfig {
         &self.config
     }
 
     /// The bands, in the order of their ids.
+    #[inline]
     pub fn bands(&self) -> impl Iterator<Item = (BandId, &BandConfig)> {
         self.config.bands.iter().enumerate().map(|(at, band)| (BandId(at as u8), band))
     }
@@ -181,6 +184,7 @@ impl Arena {
 
     /// Pages on the band's grid, the sink included.
     #[must_use]
+    #[inline]
     pub fn pages(&self, band: BandId) -> u32 {
         self.geometry.pages.get(band.0 as usize).copied().unwrap_or(0)
     }
@@ -199,12 +203,14 @@ impl Arena {
 
     /// Pages that are live in the band.
     #[must_use]
+    #[inline]
     pub fn live(&self, band: BandId) -> u32 {
         self.bands[band.0 as usize].live
     }
 
     /// Free pages inside the watermark.
     #[must_use]
+    #[inline]
     pub fn holes(&self, band: BandId) -> u32 {
         self.bands[band.0 as usize].holes.len()
     }
@@ -216,18 +222,21 @@ impl Arena {
 
     /// How many pages wait for events.
     #[must_use]
+    #[inline]
     pub fn pending_pages(&self, band: BandId) -> u32 {
         self.bands[band.0 as usize].pending_pages()
     }
 
     /// Pages that are never handed out again ([`Reuse::Never`]).
     #[must_use]
+    #[inline]
     pub fn retired(&self, band: BandId) -> u32 {
         self.bands[band.0 as usize].retired.len()
     }
 
     /// Pages between the band's own end and its frontier; between its two frontiers, of a float.
     #[must_use]
+    #[inline]
     pub fn span(&self, band: BandId) -> u32 {
         self.bands[band.0 as usize].span - self.bands[band.0 as usize].base
     }
@@ -249,19 +258,22 @@ impl Arena {
     }
 
     /// Every live page of the band, by id.
+    #[inline]
     pub fn placements(&self, band: BandId) -> impl Iterator<Item = (LogicalPage, PhysicalPage)> + '_ {
-        let map = &self.bands[band.0 as usize].map;
-        (0..map.len() as u32).filter_map(move |id| Some((LogicalPage(id), self.translate(band, LogicalPage(id))?)))
+        let live = (0_u32..).zip(&self.bands[band.0 as usize].map).filter(|(_, at)| **at != NONE);
+        live.map(move |(id, at)| (LogicalPage(id), self.page_at(band, *at)))
     }
 
     /// Where the page is now. The answer is valid until pages move: under a lease, or before anything else runs.
     #[must_use]
+    #[inline]
     pub fn translate(&self, band: BandId, id: LogicalPage) -> Option<PhysicalPage> {
         let at = self.bands.get(band.0 as usize)?.distance(id)?;
         Some(self.page_at(band, at))
     }
 
     /// The page that is `distance` pages from the band's own end.
+    #[inline]
     pub(crate) fn page_at(&self, band: BandId, distance: u32) -> PhysicalPage {
         let at = band.0 as usize;
         PhysicalPage(match self.config.bands[at].grow {

@@ -50,6 +50,7 @@ impl Band {
         band
     }
 
+    #[inline]
     pub(crate) fn distance(&self, id: LogicalPage) -> Option<u32> {
         self.map.get(id.0 as usize).copied().filter(|at| *at != NONE)
     }

@@ -124,12 +124,14 @@ impl LeaseTable {
 
     /// Events that leases were handed off to and that have not completed.
     #[must_use]
+    #[inline]
     pub fn events(&self) -> &[EventKey] {
         &self.events
     }
 
     /// Those who wait to move pages, in the order in which they asked.
     #[must_use]
+    #[inline]
     pub fn waiting(&self) -> &[HolderId] {
         &self.waiting
     }
@@ -255,6 +257,7 @@ impl LeaseTable {
 
     /// Whether a waiting compaction would be granted now.
     #[must_use]
+    #[inline]
     pub fn may_compact(&self) -> bool {
         let leases = self.leases.is_empty() || !self.rules.on(Rule::CompactionWaitsForLeases);
         let events = self.events.is_empty() || !self.rules.on(Rule::CompactionWaitsForEvents);
@@ -286,6 +289,7 @@ impl LeaseTable {
 
     /// Whether `holder` would be granted a lease now.
     #[must_use]
+    #[inline]
     pub fn may_acquire(&self, holder: HolderId) -> bool {
         let nested = self.rules.on(Rule::LeasesReentrant) && self.depth(holder) > 0;
         nested || !self.holding_back || !self.rules.on(Rule::CompactionHoldsBackLeases)

@@ -14,10 +14,12 @@ impl PageSet {
         PageSet { words: vec![0; (pages as usize).div_ceil(64)], len: 0, low: 0 }
     }
 
+    #[inline]
     pub(crate) fn len(&self) -> u32 {
         self.len
     }
 
+    #[inline]
     pub(crate) fn contains(&self, page: u32) -> bool {
         self.words.get(page as usize / 64).is_some_and(|word| word & (1 << (page % 64)) != 0)
     }

@@ -102,13 +102,15 @@ pub struct ArenaDef {
     pub cell: u64,
     /// Content cells in the arena.
     pub cells: u32,
+    /// Per band: content cells of one page.
+    pub parts: Vec<u32>,
 }
 
 impl ArenaDef {
     /// Content cells of one page of the band.
     #[must_use]
     pub fn parts(&self, band: u8) -> u32 {
-        (self.config.bands[usize::from(band)].envelope / self.cell) as u32
+        self.parts[usize::from(band)]
     }
 }
 

@@ -8,7 +8,7 @@
 use super::schedulers::Scheduler;
 use crate::invariants::{Code, Violation, deadlock, lost_wakeup, race};
 use crate::marks::Marks;
-use crate::program::{Op, Program, limits};
+use crate::program::{Instr, Op, Program, limits};
 use crate::world::{Effects, StartError, Step, World};
 
 /// Steps of the scheduler's choice, for each instruction of the program.
@@ -24,12 +24,36 @@ enum Touch {
     Writes,
 }
 
+impl Touch {
+    /// When its thread takes it.
+    fn on_host(instr: &Instr) -> Touch {
+        match instr.op {
+            // Copies and what else was queued run later, and so do moves; on the host, a move is made in the step that
+            // decides on it.
+            _ if instr.stream.is_some() => Touch::Nothing,
+            Op::Alloc { .. } | Op::Compact { .. } | Op::Flush { .. } => Touch::Nothing,
+            _ => Touch::queued(instr),
+        }
+    }
+
+    /// When it is next in a queue.
+    fn queued(instr: &Instr) -> Touch {
+        match instr.op {
+            Op::Write { .. } | Op::Fetch { .. } | Op::Transfer { .. } => Touch::Writes,
+            Op::Read { .. } | Op::Store { .. } => Touch::Reads,
+            Op::Alloc { .. } | Op::Compact { .. } | Op::Flush { .. } => Touch::Writes,
+            _ => Touch::Nothing,
+        }
+    }
+}
+
 /// A program that is ready to run.
 pub struct Ready {
     /// The program.
     pub program: Program,
     start: World,
-    touch: Vec<Touch>,
+    on_host: Vec<Touch>,
+    queued: Vec<Touch>,
 }
 
 impl Ready {
@@ -39,15 +63,9 @@ impl Ready {
     /// When the set-up does not end well.
     pub fn new(program: Program) -> Result<Ready, StartError> {
         let start = World::start(&program)?;
-        let touch = program.code.iter().map(|instr| match &instr.op {
-            Op::Write { .. } | Op::Fetch { .. } | Op::Transfer { .. } => Touch::Writes,
-            Op::Read { .. } | Op::Store { .. } => Touch::Reads,
-            // Moves that were queued; on the host they are made in the step that decides on them.
-            Op::Alloc { .. } | Op::Compact { .. } | Op::Flush { .. } => Touch::Writes,
-            _ => Touch::Nothing,
-        });
-        let touch = touch.collect();
-        Ok(Ready { program, start, touch })
+        let touch = |of: fn(&Instr) -> Touch| program.code.iter().map(of).collect();
+        let (on_host, queued) = (touch(Touch::on_host), touch(Touch::queued));
+        Ok(Ready { program, start, on_host, queued })
     }
 
     /// Steps that a scheduler decides on.
@@ -60,20 +78,10 @@ impl Ready {
         let (mut touching, mut writing) = (0, false);
         for step in steps {
             let Some(pc) = world.step_pc(&self.program, *step) else { continue };
-            let instr = &self.program.code[usize::from(pc)];
             let queue = self.program.agents[usize::from(step.agent)].is_queue();
-            let applies = queue
-                || (instr.stream.is_none()
-                    && !matches!(instr.op, Op::Alloc { .. } | Op::Compact { .. } | Op::Flush { .. }));
-            match self.touch[usize::from(pc)] {
-                Touch::Nothing => {}
-                _ if !applies => {}
-                Touch::Reads => touching += 1,
-                Touch::Writes => {
-                    touching += 1;
-                    writing = true;
-                }
-            }
+            let touch = if queue { &self.queued } else { &self.on_host };
+            touching += usize::from(touch[usize::from(pc)] != Touch::Nothing);
+            writing |= touch[usize::from(pc)] == Touch::Writes;
         }
         writing && touching > 1
     }

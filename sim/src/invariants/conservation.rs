@@ -5,11 +5,11 @@ use crate::program::Program;
 use crate::world::World;
 
 pub(crate) fn check(world: &World, program: &Program, arena: u8) -> Result<(), Violation> {
-    let state = &world.arenas[usize::from(arena)];
-    for (band, _) in state.arena.bands() {
-        let (live, holes) = (state.arena.live(band), state.arena.holes(band));
-        let (pending, retired) = (state.arena.pending_pages(band), state.arena.retired(band));
-        let span = state.arena.span(band);
+    let state = &*world.arenas[usize::from(arena)].arena;
+    for (band, _) in state.bands() {
+        let (live, holes) = (state.live(band), state.holes(band));
+        let (pending, retired) = (state.pending_pages(band), state.retired(band));
+        let span = state.span(band);
         if live + holes + pending + retired != span {
             let name = program.band_name(arena, band.0);
             let message = format!(

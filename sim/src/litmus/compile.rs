@@ -243,6 +243,7 @@ impl Compiler<'_> {
                 moves_on,
                 cell,
                 cells: (arena.config.bytes / cell) as u32,
+                parts: arena.config.bands.iter().map(|band| (band.envelope / cell) as u32).collect(),
             });
         }
         Ok(arenas)
@@ -269,8 +270,14 @@ impl Compiler<'_> {
                 format!("at most {} in a case, loops written out", limits::STEPS),
             ));
         }
-        let text = self.source.text.get(span.clone()).unwrap_or_default();
-        let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
+        let written = self.source.text.get(span.clone()).unwrap_or_default();
+        let mut text = String::with_capacity(written.len());
+        for word in written.split_ascii_whitespace() {
+            if !text.is_empty() {
+                text.push(' ');
+            }
+            text.push_str(word);
+        }
         let line = self.lines.line(span.start);
         let needs = op.needs();
         self.code.push(Instr { op, stream, thread: self.thread, text, line, needs });

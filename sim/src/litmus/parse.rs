@@ -4,6 +4,7 @@ use super::diagnostics::Diagnostic;
 use super::lex::{Lexeme, Token, lex};
 use super::steps::{Part, Queued, RESERVED, STEPS, Slot, Step, StepDef, parts};
 use crate::program::{Class, Compare, Fold, limits};
+use std::collections::BTreeMap;
 use std::ops::Range;
 use std::sync::LazyLock;
 
@@ -97,6 +98,25 @@ const MAX_DEPTH: usize = 16;
 /// The table, its syntaxes split into parts.
 pub(crate) static SYNTAXES: LazyLock<Vec<(&'static StepDef, Vec<Part>)>> =
     LazyLock::new(|| STEPS.iter().map(|def| (def, parts(def.syntax))).collect());
+
+/// The places in [`SYNTAXES`] of those that may start with a word.
+static STARTS: LazyLock<BTreeMap<&'static str, Vec<usize>>> = LazyLock::new(|| {
+    let mut starts: BTreeMap<_, Vec<_>> = BTreeMap::new();
+    for (at, (_, parts)) in SYNTAXES.iter().enumerate() {
+        // After an optional word, the word behind it.
+        let count = if matches!(parts.first(), Some(Part::Optional(_))) { 2 } else { 1 };
+        for part in parts.iter().take(count) {
+            let word = match part {
+                Part::Optional(group) => group.first(),
+                part => Some(part),
+            };
+            if let Some(Part::Word(word)) = word {
+                starts.entry(*word).or_default().push(at);
+            }
+        }
+    }
+    starts
+});
 
 struct Parser<'a> {
     /// The whole file.
@@ -206,21 +226,8 @@ impl Parser<'_> {
         let word = if self.peek() == Some(Token::Word) { self.str().to_owned() } else { String::new() };
         let start = self.at;
         let mut best: Option<(usize, Diagnostic, &StepDef)> = None;
-        for (def, parts) in SYNTAXES.iter() {
-            let parts = parts.as_slice();
-            let first = |part: &Part| match part {
-                Part::Word(first) => *first == word,
-                Part::Optional(group) => matches!(group.first(), Some(Part::Word(first)) if *first == word),
-                _ => false,
-            };
-            let starts = match parts {
-                [optional @ Part::Optional(_), next, ..] => first(optional) || first(next),
-                [next, ..] => first(next),
-                [] => false,
-            };
-            if !starts {
-                continue;
-            }
+        for at in STARTS.get(word.as_str()).into_iter().flatten() {
+            let (def, parts) = &SYNTAXES[*at];
             self.at = start;
             let mut args = Vec::new();
             let matched = self.parts(parts, &mut args);

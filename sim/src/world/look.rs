@@ -21,6 +21,9 @@ impl World {
     /// The instruction that a step takes or runs.
     #[must_use]
     pub fn step_pc(&self, program: &Program, step: Step) -> Option<Pc> {
+        if usize::from(step.agent) < program.threads {
+            return Some(self.threads[usize::from(step.agent)].pc);
+        }
         self.instruction(program, step).map(|(pc, _)| pc)
     }
 

@@ -365,8 +365,21 @@ impl World {
 
     /// Appends the steps that agents can take now, in the order of agents.
     pub fn enabled(&self, program: &Program, steps: &mut Vec<Step>) {
-        for agent in 0..program.agents.len() {
-            self.enabled_of(program, agent as u8, steps);
+        let before = steps.len();
+        for slot in 0..program.threads {
+            if self.thread_ready(program, slot) {
+                steps.push(Step { agent: slot as u8, choice: 0 });
+            }
+        }
+        let queues = self.queues.len() / 2;
+        for slot in 0..queues {
+            self.queue_steps(program, slot, steps);
+        }
+        // The thread that comes last comes when no one else can do anything.
+        if steps.len() == before {
+            for agent in program.threads + queues..program.agents.len() {
+                self.enabled_of(program, agent as u8, steps);
+            }
         }
     }
 
@@ -379,7 +392,9 @@ impl World {
                     steps.push(step);
                 }
             }
-            AgentKind::Stream | AgentKind::Rdma => self.queue_steps(program, agent, steps),
+            AgentKind::Stream | AgentKind::Rdma => {
+                self.queue_steps(program, World::queue_slot(program, agent), steps);
+            }
             AgentKind::Finally => {
                 let last = self.threads.iter().take(program.threads).all(|thread| thread.pc == END) && self.quiet();
                 if last && self.thread_ready(program, program.threads) {

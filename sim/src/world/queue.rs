@@ -98,14 +98,18 @@ impl World {
         })
     }
 
-    pub(crate) fn queue_steps(&self, program: &Program, agent: u8, steps: &mut Vec<Step>) {
-        let slot = World::queue_slot(program, agent);
+    pub(crate) fn queue_steps(&self, program: &Program, slot: usize, steps: &mut Vec<Step>) {
+        let agent = (program.threads + slot) as u8;
         let landing = slot + self.queues.len() / 2;
         if !program.assume.on(Assumption::CompletionAfterLanding) && !self.queues[landing].is_empty() {
             steps.push(Step { agent, choice: LAND });
         }
+        let queue = &self.queues[slot];
+        if queue.is_empty() {
+            return;
+        }
         let fifo = program.assume.on(Assumption::OneFifoStreamPerDirection);
-        for (choice, entry) in entries(&self.queues[slot]).enumerate() {
+        for (choice, entry) in entries(queue).enumerate() {
             let transfer =
                 matches!(program.code[usize::from(entry.pc)].op, Op::Transfer { .. }) && entry.payload.len() > 1;
             if choice > 0 && !transfer {
