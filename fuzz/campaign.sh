@@ -4,14 +4,15 @@
 #   fuzz/campaign.sh [--for 30m] [--jobs N] [--dry] [TARGET…]
 #
 # Builds once; the time is shared out equally among the targets, of which N run at a time. New inputs are merged into
-# fuzz/corpus/TARGET, which is minimised on the way (--dry leaves it alone). A crash stays in fuzz/artifacts/TARGET and
+# fuzz/corpus/TARGET, which is minimised on the way to a set that covers the same edges (--dry leaves it alone). A crash
+# stays in fuzz/artifacts/TARGET and
 # is printed with the command that shows it again; for `world`, with the shrunk litmus file. Exit code 1 if there is one.
 set -euo pipefail
 cd "$(dirname "$0")"
 
 seconds=1800 jobs=$(nproc) dry= targets=()
 usage() {
-    sed -n '2,8s/^# \{0,1\}//p' campaign.sh >&2
+    sed -n '2,9s/^# \{0,1\}//p' campaign.sh >&2
     exit 2
 }
 while [ $# -gt 0 ]; do
@@ -36,7 +37,7 @@ for target in "${targets[@]}"; do
     grep -qx "$target" <<<"$known" || { echo "no target $target; there are: $(echo $known)" >&2 && exit 2; }
 done
 
-cargo +nightly fuzz build --fuzz-dir . -s none
+cargo +nightly fuzz build --fuzz-dir . -O -s none --no-trace-compares
 binaries=${CARGO_TARGET_DIR:-target}/$(rustc +nightly --print host-tuple)/release
 share=$((seconds * jobs / ${#targets[@]}))
 [ "$share" -gt 0 ] || share=1
@@ -57,13 +58,13 @@ one() {
         -artifact_prefix="artifacts/$target/" -print_final_stats=1 >"$log" 2>&1 || true
     local start end runs rate
     start=$(grep -m 1 -oP 'INITED cov: \K[0-9]+ ft: [0-9]+' "$log" || echo "? ft: ?")
-    end=$(grep -oP ' cov: \K[0-9]+ ft: [0-9]+' "$log" | tail -n 1)
+    end=$(grep -oP ' cov: \K[0-9]+ ft: [0-9]+' "$log" | tail -n 1 || true)
     runs=$(grep -oP 'stat::number_of_executed_units: *\K[0-9]+' "$log" || grep -oP '^#\K[0-9]+' "$log" | tail -n 1)
     rate=$(grep -oP 'stat::average_exec_per_sec: *\K[0-9]+' "$log" || echo '?')
     if [ -z "$dry" ]; then
         mkdir "$work/$target.merged"
         # shellcheck disable=SC2046
-        if "$binaries/$target" -merge=1 $(options "$target") "$work/$target.merged" "corpus/$target" "$work/$target" \
+        if "$binaries/$target" -set_cover_merge=1 -use_counters=0 $(options "$target") "$work/$target.merged" "corpus/$target" "$work/$target" \
             >>"$log" 2>&1; then
             rm -rf "corpus/$target" && mv "$work/$target.merged" "corpus/$target"
         fi

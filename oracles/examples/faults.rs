@@ -2,7 +2,7 @@
 //!
 //! `fuzz/faults.jsonl` has one fault a line: a place in the code and what stands there when the fault is on, with
 //! `FAULT` for "it is on". All are put into a *copy* of the sources, which is built once; then the fitting target runs
-//! random inputs with one fault after the other on, for a minute each at most. Exit code 1 if a fault is not found, or
+//! random inputs with one fault after the other on, for a minute of CPU time each at most. Exit code 1 if a fault is not found, or
 //! if a target fails with all of them off.
 
 use serde::Deserialize;
@@ -59,7 +59,11 @@ fn build(root: &Path, copy_of: &Path) -> Result<PathBuf, String> {
     let (workspace, _) = manifest.split_once("[package]\n").ok_or("no [package] in Cargo.toml")?;
     let workspace: String =
         workspace.lines().filter(|line| !line.starts_with("exclude")).fold(String::new(), |text, line| {
-            let line = if line.starts_with("members") { "members = [\"core\", \"oracles\", \"sim\"]" } else { line };
+            let line = if line.starts_with("members") {
+                "members = [\"core\", \"oracles\", \"sim\", \"trace\"]"
+            } else {
+                line
+            };
             text + line + "\n"
         });
     std::fs::write(copy_of.join("Cargo.toml"), workspace).map_err(|error| error.to_string())?;
@@ -102,7 +106,7 @@ fn faults() -> Result<usize, String> {
     let faults: Vec<Fault> = list.lines().map(parse).collect::<Result<_, _>>()?;
     let copy_of = std::env::temp_dir().join(format!("leasecheck-faults-{}", std::process::id()));
     std::fs::create_dir_all(&copy_of).map_err(|error| error.to_string())?;
-    for part in ["Cargo.lock", "core", "sim", "oracles", "rust-toolchain.toml"] {
+    for part in ["Cargo.lock", "core", "sim", "oracles", "trace", "rust-toolchain.toml"] {
         copy(&root.join(part), &copy_of.join(part));
     }
     let binary = faults.iter().try_for_each(|fault| put_in(&copy_of, fault)).and_then(|()| build(&root, &copy_of));

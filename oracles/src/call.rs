@@ -42,6 +42,17 @@ pub enum Call {
         pinned: Vec<u32>,
         pend: Option<u32>,
     },
+    /// Makes room for these bands and pages; pages with these ids stay.
+    MakeRoom {
+        wanted: Vec<(u8, u32)>,
+        pinned: Vec<u32>,
+    },
+    /// These pages wait for the event as well.
+    AwaitAlso {
+        band: u8,
+        pages: Vec<u32>,
+        event: u32,
+    },
     /// Raises or lowers a flag that gates watch.
     Flag(u32, bool),
 }
@@ -82,21 +93,16 @@ pub fn layout(bytes: &mut Unstructured<'_>, kind: Kind) -> arbitrary::Result<Are
     let envelopes = [1 + below(bytes, 12)?, 1 + below(bytes, 12)?];
     let bits: u8 = bytes.arbitrary()?;
     let bit = |at: u8| bits >> at & 1 == 1;
-    let grow = if bit(0) { [Grow::Down, Grow::Up] } else { [Grow::Up, Grow::Down] };
-    let band = |at: usize, ids| BandConfig {
-        name: ["a", "b"][at].to_owned(),
-        envelope: envelopes[at].into(),
-        page_tokens: 4,
-        layers: 1,
-        grow: grow[at],
-        ids,
+    let (first, last) = if bit(0) { (Grow::Down, Grow::Up) } else { (Grow::Up, Grow::Down) };
+    let of_the_first = Ids::Of(BandId(0));
+    let bands = match (kind, below(bytes, 8)?) {
+        (_, 4..) => chain(bytes, envelopes, (first, last), kind)?,
+        (Kind::Arena, 3) => vec![band(0, envelopes[0], first, Ids::Own)],
+        (kind, drawn) => {
+            let ids = if kind == Kind::Pool || drawn == 2 { of_the_first } else { Ids::Own };
+            vec![band(0, envelopes[0], first, Ids::Own), band(1, envelopes[1], last, ids)]
+        }
     };
-    let mut bands = vec![band(0, Ids::Own)];
-    match (kind, below(bytes, 4)?) {
-        (Kind::Pool, _) | (Kind::Arena, 2) => bands.push(band(1, Ids::Of(BandId(0)))),
-        (Kind::Arena, 3) => {}
-        (Kind::Arena, _) => bands.push(band(1, Ids::Own)),
-    }
     let reuse = match bits >> 6 {
         0 | 1 => Reuse::AsDesigned,
         2 => Reuse::Never,
@@ -111,6 +117,30 @@ pub fn layout(bytes: &mut Unstructured<'_>, kind: Kind) -> arbitrary::Result<Are
         planner: if bit(3) { Planner::Slide } else { Planner::Minimal },
         rules: Rules::all(),
     })
+}
+
+fn band(at: u8, envelope: u32, grow: Grow, ids: Ids) -> BandConfig {
+    let name = char::from(b'a' + at).to_string();
+    BandConfig { name, envelope: envelope.into(), page_tokens: 4, layers: 1, grow, ids }
+}
+
+/// One float or two, with an end, two or none.
+fn chain(
+    bytes: &mut Unstructured<'_>,
+    envelopes: [u32; 2],
+    (first, last): (Grow, Grow),
+    kind: Kind,
+) -> arbitrary::Result<Vec<BandConfig>> {
+    let bits: u8 = bytes.arbitrary()?;
+    let all = [first, Grow::Float, Grow::Float, last].into_iter();
+    let grows = all.enumerate().filter(|(at, _)| *at == 1 || bits >> at & 1 == 1);
+    let mut bands = Vec::new();
+    for (at, (nth, grow)) in (0..).zip(grows) {
+        let envelope = if nth < 2 { 1 + envelopes[nth] % 7 } else { 1 + below(bytes, 7)? };
+        let bound = at > 0 && (kind == Kind::Pool || bits >> (4 + nth) & 1 == 1);
+        bands.push(band(at, envelope, grow, if bound { Ids::Of(BandId(0)) } else { Ids::Own }));
+    }
+    Ok(bands)
 }
 
 /// Some of the band's live ids, now and then an id that may be dead, or one named twice.
@@ -140,7 +170,7 @@ fn after(bytes: &mut Unstructured<'_>) -> arbitrary::Result<Option<u32>> {
     Ok((drawn < EVENTS).then_some(drawn))
 }
 
-fn band(bytes: &mut Unstructured<'_>, model: &Model) -> arbitrary::Result<u8> {
+fn band_of(bytes: &mut Unstructured<'_>, model: &Model) -> arbitrary::Result<u8> {
     let bands = model.bands().count() as u32;
     let drawn: u8 = bytes.arbitrary()?;
     // Now and then a band that does not exist.
@@ -154,7 +184,7 @@ fn band(bytes: &mut Unstructured<'_>, model: &Model) -> arbitrary::Result<u8> {
 pub fn wanted(bytes: &mut Unstructured<'_>, model: &Model) -> arbitrary::Result<Vec<(u8, u32)>> {
     let mut parts = Vec::new();
     for _ in 0..1 + below(bytes, 3)? {
-        let band = band(bytes, model)?;
+        let band = band_of(bytes, model)?;
         let pages = match bytes.arbitrary::<u8>()? {
             255 => u32::MAX,
             254 => 1 << 20,
@@ -175,28 +205,48 @@ fn pinned(bytes: &mut Unstructured<'_>, model: &Model) -> arbitrary::Result<Vec<
     Ok(ids)
 }
 
+/// Some of the pages that wait.
+fn waiting(bytes: &mut Unstructured<'_>, model: &Model, band: u8) -> arbitrary::Result<Vec<u32>> {
+    let mask: u8 = bytes.arbitrary()?;
+    if !model.bands().any(|other| other == band) {
+        return Ok(Vec::new());
+    }
+    let mut pages: Vec<u32> = model.view(band).pending.into_iter().map(|(page, _)| page).collect();
+    pages.dedup();
+    pages.retain(|page| mask >> (page % 8) & 1 == 1);
+    Ok(pages)
+}
+
 /// Draws a call that makes sense for what is live now, mostly.
 ///
 /// # Errors
 /// When the bytes are used up.
 pub fn call(bytes: &mut Unstructured<'_>, model: &Model, kind: Kind) -> arbitrary::Result<Call> {
-    Ok(match below(bytes, 16)? {
+    Ok(match below(bytes, 18)? {
         0..=4 => Call::Allocate(wanted(bytes, model)?),
         5..=7 => {
-            let band = band(bytes, model)?;
+            let band = band_of(bytes, model)?;
             Call::Free { band, ids: ids(bytes, model, band)?, after: after(bytes)? }
         }
         8 | 9 => {
-            let band = band(bytes, model)?;
+            let band = band_of(bytes, model)?;
             Call::Tombstone { band, ids: ids(bytes, model, band)?, after: after(bytes)? }
         }
         10 => {
-            let band = band(bytes, model)?;
+            let band = band_of(bytes, model)?;
             Call::Bind { band, ids: ids(bytes, model, 0)? }
         }
         11 if flip(bytes)? => Call::Clear(below(bytes, model.bands().count() as u32)? as u8),
         11 if kind == Kind::Pool => Call::Flag(below(bytes, FLAGS)?, flip(bytes)?),
         11 | 12 => Call::Complete(below(bytes, EVENTS)?),
+        16 => {
+            let band = (below(bytes, model.bands().count() as u32)?) as u8;
+            Call::AwaitAlso { band, pages: waiting(bytes, model, band)?, event: below(bytes, EVENTS)? }
+        }
+        17 if model.is_chain() => {
+            let wanted = wanted(bytes, model)?;
+            Call::MakeRoom { wanted, pinned: pinned(bytes, model)? }
+        }
         _ => {
             let bands = model.bands().count() as u32;
             let only = below(bytes, bands + 2)?;

@@ -13,6 +13,7 @@
 
 mod bytes;
 pub mod call;
+mod chain_model;
 pub mod lease_call;
 pub mod lease_model;
 pub mod model;

@@ -3,6 +3,9 @@
 //! Written to be obviously right: nothing is counted incrementally, nothing is indexed. Spans, holes, gaps, free ids
 //! and placements are read off the bytes each time, a request fits if its pages can be placed one after the other, and
 //! a plan is made by moving pages in a copy.
+//!
+//! Arenas with float bands are in [`crate::chain_model`]: where a float grows is the arena's choice, which the model
+//! follows after having checked it.
 
 use leasecheck_core::{
     ArenaConfig, BandId, EventKey, Grow, Ids, LogicalPage, Move, PageError, PhysicalPage, Planner, Refusal, Request,
@@ -19,7 +22,7 @@ pub enum Owner {
     Outside,
     /// A live page: its band and id.
     Live(u8, u32),
-    /// Freed in this band, and not reusable before this event.
+    /// Freed in this band, and not reusable before these events, a bit for each.
     Pending(u8, u32),
     /// Used once in this band, never again.
     Retired(u8),
@@ -37,13 +40,15 @@ impl Owner {
 /// A band: pages with their numbers, from its own end.
 #[derive(Clone, Debug, Default)]
 pub struct View {
+    /// Pages from the own end to the first one that is somebody's, of a float; 0 otherwise.
+    pub base: u32,
     /// Pages from the own end to the last one that is somebody's.
     pub span: u32,
-    /// Free pages among them.
+    /// Free pages between the two.
     pub holes: Vec<u32>,
     /// Ids of live pages, and the pages.
     pub live: Vec<(u32, u32)>,
-    /// Pages that wait, and the events that they wait for.
+    /// Pages that wait, and an event that they wait for, for each.
     pub pending: Vec<(u32, u32)>,
     /// Pages that are never used again.
     pub retired: u32,
@@ -61,12 +66,12 @@ pub struct Planned {
 /// The arena.
 #[derive(Clone, Debug)]
 pub struct Model {
-    config: Arc<ArenaConfig>,
-    bytes: Vec<Owner>,
+    pub(crate) config: Arc<ArenaConfig>,
+    pub(crate) bytes: Vec<Owner>,
     /// Every id that was handed out, by band.
-    spent: Vec<(u8, u32)>,
+    pub(crate) spent: Vec<(u8, u32)>,
     /// Pages in the order in which they became holes, by band.
-    recent: Vec<(u8, u32)>,
+    pub(crate) recent: Vec<(u8, u32)>,
 }
 
 impl Model {
@@ -77,6 +82,9 @@ impl Model {
         let mut model = Model { config: Arc::new(config.clone()), bytes, spent: Vec::new(), recent: Vec::new() };
         if model.bands().any(|band| model.pages(band) <= model.first(band)) {
             return None;
+        }
+        if model.is_chain() {
+            return Some(model);
         }
         // What lies before the first page of the lower band, or behind the last page of the upper one, is no use.
         let lower = model.bands().find(|band| model.grows_up(*band)).unwrap_or(0);
@@ -102,15 +110,25 @@ impl Model {
         0..self.config.bands.len() as u8
     }
 
-    fn envelope(&self, band: u8) -> u64 {
+    /// Whether there is a float band.
+    #[must_use]
+    pub fn is_chain(&self) -> bool {
+        self.bands().any(|band| self.floats(band))
+    }
+
+    pub(crate) fn floats(&self, band: u8) -> bool {
+        self.config.bands[usize::from(band)].grow == Grow::Float
+    }
+
+    pub(crate) fn envelope(&self, band: u8) -> u64 {
         self.config.bands[usize::from(band)].envelope
     }
 
     fn grows_up(&self, band: u8) -> bool {
-        self.config.bands[usize::from(band)].grow == Grow::Up
+        self.config.bands[usize::from(band)].grow != Grow::Down
     }
 
-    fn owner_band(&self, band: u8) -> Option<u8> {
+    pub(crate) fn owner_band(&self, band: u8) -> Option<u8> {
         match self.config.bands[usize::from(band)].ids {
             Ids::Own => None,
             Ids::Of(owner) => Some(owner.0),
@@ -139,23 +157,23 @@ impl Model {
     }
 
     /// The band's pages, from its own end.
-    fn order(&self, band: u8) -> impl Iterator<Item = u32> + use<> {
+    pub(crate) fn order(&self, band: u8) -> impl Iterator<Item = u32> + use<> {
         let (first, pages, up) = (self.first(band), self.pages(band), self.grows_up(band));
         (first..pages).map(move |page| if up { page } else { first + pages - 1 - page })
     }
 
-    fn page_bytes(&self, band: u8, page: u32) -> std::ops::Range<usize> {
+    pub(crate) fn page_bytes(&self, band: u8, page: u32) -> std::ops::Range<usize> {
         let envelope = self.envelope(band) as usize;
         page as usize * envelope..(page as usize + 1) * envelope
     }
 
-    fn own(&mut self, band: u8, page: u32, owner: Owner) {
+    pub(crate) fn own(&mut self, band: u8, page: u32, owner: Owner) {
         let bytes = self.page_bytes(band, page);
         self.bytes[bytes].fill(owner);
     }
 
     /// Whose the page is; the band's pages never share bytes with each other, so that one byte tells.
-    fn owner(&self, band: u8, page: u32) -> Owner {
+    pub(crate) fn owner(&self, band: u8, page: u32) -> Owner {
         let owner = self.bytes[page as usize * self.envelope(band) as usize];
         if owner.band() == Some(band) { owner } else { Owner::Free }
     }
@@ -164,28 +182,45 @@ impl Model {
     #[must_use]
     pub fn view(&self, band: u8) -> View {
         let mut view = View::default();
-        for (at, page) in self.order(band).enumerate() {
+        for (at, page) in (0..).zip(self.order(band)) {
             let owner = self.owner(band, page);
             match owner {
                 Owner::Free | Owner::Outside => view.holes.push(page),
                 Owner::Live(_, id) => view.live.push((id, page)),
-                Owner::Pending(_, event) => view.pending.push((page, event)),
+                Owner::Pending(_, events) => view.pending.extend(each(events).map(|event| (page, event))),
                 Owner::Retired(_) => view.retired += 1,
             }
             if owner != Owner::Free {
-                view.span = at as u32 + 1;
+                if view.span == 0 && self.floats(band) {
+                    view.base = at;
+                }
+                view.span = at + 1;
             }
         }
         // What is free beyond the last page that is somebody's is no hole.
-        view.holes.retain(|page| self.distance(band, *page) < view.span);
+        view.holes.retain(|page| (view.base..view.span).contains(&self.distance(band, *page)));
         view
     }
 
     /// Pages from the own end to the last one that is somebody's.
     #[must_use]
     pub fn span(&self, band: u8) -> u32 {
-        let last = self.order(band).enumerate().filter(|(_, page)| self.owner(band, *page) != Owner::Free).last();
-        last.map_or(0, |(at, _)| at as u32 + 1)
+        let last = (0..).zip(self.order(band)).filter(|(_, page)| self.owner(band, *page) != Owner::Free).last();
+        last.map_or(0, |(at, _)| at + 1)
+    }
+
+    /// The pages that the band takes, holes included: those from its end, or its first one, to its frontier.
+    #[must_use]
+    pub fn extent(&self, band: u8) -> std::ops::Range<u32> {
+        let (first, pages, span) = (self.first(band), self.pages(band), self.span(band));
+        if !self.grows_up(band) {
+            pages - span..pages
+        } else if self.floats(band) {
+            let base = self.order(band).position(|page| self.owner(band, page) != Owner::Free).unwrap_or(0);
+            first + base as u32..first + span.max(base as u32)
+        } else {
+            first..first + span
+        }
     }
 
     /// Free pages before that one, from the own end.
@@ -222,56 +257,65 @@ impl Model {
         (self.first(band)..self.pages(band)).filter(|id| !taken[*id as usize]).collect()
     }
 
-    /// Whether the byte lies between the band's end and its frontier.
-    fn claims(&self, band: u8, span: u32, byte: usize) -> bool {
-        let page = (byte as u64 / self.envelope(band)) as u32;
-        if self.grows_up(band) { page < self.first(band) + span } else { page >= self.pages(band) - span }
+    /// The bytes of the band's extent.
+    #[must_use]
+    pub fn claim(&self, band: u8) -> std::ops::Range<usize> {
+        let (extent, envelope) = (self.extent(band), self.envelope(band) as usize);
+        extent.start as usize * envelope..extent.end as usize * envelope
     }
 
     /// Bytes that no band has claimed.
     #[must_use]
     pub fn gap(&self) -> u64 {
-        let spans: Vec<u32> = self.bands().map(|band| self.span(band)).collect();
-        let claimed = |byte: usize| self.bands().any(|band| self.claims(band, spans[usize::from(band)], byte));
-        let free = (0..self.bytes.len()).filter(|byte| self.bytes[*byte] != Owner::Outside && !claimed(*byte));
-        free.count() as u64
+        let mut free: Vec<bool> = self.bytes.iter().map(|owner| *owner != Owner::Outside).collect();
+        self.bands().for_each(|band| free[self.claim(band)].fill(false));
+        free.into_iter().filter(|free| *free).count() as u64
+    }
+
+    /// The hole that an allocation takes next.
+    pub(crate) fn next_hole(&mut self, band: u8) -> Option<u32> {
+        let holes = self.holes(band);
+        let last = self.recent.iter().rposition(|(other, page)| *other == band && holes.contains(page));
+        match last {
+            Some(at) if self.config.reuse == Reuse::AtOnce => Some(self.recent.remove(at).1),
+            _ => holes.first().copied(),
+        }
     }
 
     /// The page that an allocation takes next.
     fn next_page(&mut self, band: u8) -> Option<u32> {
-        let holes = self.holes(band);
-        if self.config.reuse == Reuse::AtOnce
-            && let Some(at) = self.recent.iter().rposition(|(other, page)| *other == band && holes.contains(page))
-        {
-            return Some(self.recent.remove(at).1);
-        }
-        if let Some(hole) = holes.first() {
-            return Some(*hole);
+        if let Some(hole) = self.next_hole(band) {
+            return Some(hole);
         }
         let page = self.order(band).nth(self.span(band) as usize)?;
-        let others: Vec<(u8, u32)> =
-            self.bands().filter(|other| *other != band).map(|other| (other, self.span(other))).collect();
-        let vacant = |byte: usize| {
-            self.bytes[byte] == Owner::Free && !others.iter().any(|(other, span)| self.claims(*other, *span, byte))
-        };
-        self.page_bytes(band, page).all(vacant).then_some(page)
+        let bytes = self.page_bytes(band, page);
+        let vacant = self.bytes[bytes.clone()].iter().all(|owner| *owner == Owner::Free);
+        let mut others = self.bands().filter(|other| *other != band).map(|other| self.claim(other));
+        (vacant && !others.any(|other| other.start < bytes.end && bytes.start < other.end)).then_some(page)
+    }
+
+    /// The id that an allocation gives to a page.
+    pub(crate) fn next_id(&self, band: u8, page: u32) -> Option<u32> {
+        let free = self.free_ids(band);
+        let above = free.iter().find(|id| self.config.permuted && **id > page);
+        above.or(free.first()).copied()
     }
 
     fn place_one(&mut self, band: u8, id: Option<u32>) -> Option<u32> {
         let page = self.next_page(band)?;
         let id = match id {
             Some(id) => id,
-            None => {
-                let free = self.free_ids(band);
-                let above = free.iter().find(|id| self.config.permuted && **id > page);
-                *above.or(free.first())?
-            }
+            None => self.next_id(band, page)?,
         };
+        self.occupy(band, page, id);
+        Some(id)
+    }
+
+    pub(crate) fn occupy(&mut self, band: u8, page: u32, id: u32) {
         self.own(band, page, Owner::Live(band, id));
         if self.config.reuse == Reuse::Never {
             self.spent.push((band, id));
         }
-        Some(id)
     }
 
     /// Why `wanted` pages of each band do not fit: the first band for which the bytes do not suffice.
@@ -288,7 +332,7 @@ impl Model {
     }
 
     /// Whether the requests make sense, and enough ids are free; the pages of each band.
-    fn totals(&self, requests: &[Request]) -> Result<Vec<u32>, Refusal> {
+    pub(crate) fn totals(&self, requests: &[Request]) -> Result<Vec<u32>, Refusal> {
         let mut wanted = vec![0_u32; self.config.bands.len()];
         for Request { band, pages } in requests {
             let Some(sum) = wanted.get_mut(usize::from(band.0)) else { return Err(Refusal::NoSuchBand(*band)) };
@@ -307,6 +351,14 @@ impl Model {
         Ok(wanted)
     }
 
+    /// A band that binds takes the last ids of the same call that have no page in it yet.
+    pub(crate) fn unbound(&self, earlier: &[Request], granted: &[Vec<LogicalPage>], band: u8) -> Vec<u32> {
+        let Some(owner) = self.owner_band(band) else { return Vec::new() };
+        let of_owner = earlier.iter().zip(granted).filter(|(request, _)| request.band.0 == owner);
+        let ids = of_owner.flat_map(|(_, ids)| ids.iter().map(|id| id.0));
+        ids.filter(|id| self.place(band, *id).is_none()).collect()
+    }
+
     /// Allocates all or nothing.
     ///
     /// # Errors
@@ -316,15 +368,7 @@ impl Model {
         let before = self.clone();
         let mut granted: Vec<Vec<LogicalPage>> = Vec::new();
         for (nth, Request { band, pages }) in requests.iter().enumerate() {
-            // A band that binds takes the last ids of this call that have no page in it yet.
-            let unbound: Vec<u32> = match self.owner_band(band.0) {
-                None => Vec::new(),
-                Some(owner) => {
-                    let of_owner = (0..nth).filter(|at| requests[*at].band.0 == owner);
-                    let ids = of_owner.flat_map(|at| granted[at].iter().map(|id| id.0));
-                    ids.filter(|id| self.place(band.0, *id).is_none()).collect()
-                }
-            };
+            let unbound = self.unbound(&requests[..nth], &granted, band.0);
             let mut ids = Vec::new();
             for at in 0..*pages as usize {
                 let bound = self.owner_band(band.0).map(|_| unbound[unbound.len() - *pages as usize + at]);
@@ -364,13 +408,13 @@ impl Model {
     fn vacate(&mut self, band: u8, id: u32, after: Option<EventKey>) {
         let Some(page) = self.place(band, id) else { return };
         match after {
-            Some(event) => self.own(band, page, Owner::Pending(band, event.0)),
+            Some(event) => self.own(band, page, Owner::Pending(band, 1 << event.0)),
             None => self.give_back(band, page),
         }
     }
 
     /// Forgets the order in which pages became holes, for those that are none any more.
-    fn settle(&mut self) {
+    pub(crate) fn settle(&mut self) {
         if self.config.reuse != Reuse::AtOnce {
             return self.recent.clear();
         }
@@ -414,14 +458,7 @@ impl Model {
     /// # Errors
     /// As the arena's.
     pub fn bind(&mut self, band: BandId, ids: &[LogicalPage]) -> Result<(), PageError> {
-        if usize::from(band.0) >= self.config.bands.len() {
-            return Err(PageError::NoSuchBand(band));
-        }
-        let Some(owner) = self.owner_band(band.0) else { return Err(PageError::OwnsIds(band)) };
-        self.check_live(BandId(owner), ids)?;
-        if let Some(bound) = ids.iter().find(|id| self.place(band.0, id.0).is_some()) {
-            return Err(PageError::AlreadyBound(band, *bound));
-        }
+        self.check_bind(band, ids)?;
         let before = self.clone();
         for id in ids {
             if self.place_one(band.0, Some(id.0)).is_none() {
@@ -434,10 +471,23 @@ impl Model {
         Ok(())
     }
 
+    /// Whether the ids can be bound, if there is room.
+    pub(crate) fn check_bind(&self, band: BandId, ids: &[LogicalPage]) -> Result<(), PageError> {
+        if usize::from(band.0) >= self.config.bands.len() {
+            return Err(PageError::NoSuchBand(band));
+        }
+        let Some(owner) = self.owner_band(band.0) else { return Err(PageError::OwnsIds(band)) };
+        self.check_live(BandId(owner), ids)?;
+        if let Some(bound) = ids.iter().find(|id| self.place(band.0, id.0).is_some()) {
+            return Err(PageError::AlreadyBound(band, *bound));
+        }
+        Ok(())
+    }
+
     /// Gives everything in the band back, pending pages too, and what is bound to its ids.
     pub fn clear(&mut self, band: BandId) {
         for other in self.with_bound(band.0) {
-            for page in self.order(other).take(self.span(other) as usize) {
+            for page in self.extent(other) {
                 let never = self.config.reuse == Reuse::Never;
                 self.own(other, page, if never { Owner::Retired(other) } else { Owner::Free });
             }
@@ -445,20 +495,34 @@ impl Model {
         }
     }
 
-    /// The pages that waited for the event can be reused.
+    /// The pages that waited for the event, and wait for no other, can be reused.
     pub fn event_completed(&mut self, event: EventKey) {
         for band in self.bands() {
-            let fired = self.view(band).pending.into_iter().filter(|(_, other)| *other == event.0);
-            fired.for_each(|(page, _)| self.give_back(band, page));
+            for page in self.order(band) {
+                match self.owner(band, page) {
+                    Owner::Pending(_, events) if events == 1 << event.0 => self.give_back(band, page),
+                    Owner::Pending(_, events) => self.own(band, page, Owner::Pending(band, events & !(1 << event.0))),
+                    _ => {}
+                }
+            }
         }
         self.settle();
+    }
+
+    /// Those of the pages that wait, wait for this event as well.
+    pub fn await_also(&mut self, band: BandId, pages: &[PhysicalPage], event: EventKey) {
+        for page in self.order(band.0).filter(|page| pages.contains(&PhysicalPage(*page))) {
+            if let Owner::Pending(band, events) = self.owner(band.0, page) {
+                self.own(band, page, Owner::Pending(band, events | 1 << event.0));
+            }
+        }
     }
 
     fn movable_pages(&self, band: u8, movable: &dyn Fn(BandId, LogicalPage) -> bool) -> Vec<(u32, u32)> {
         self.live(band).filter(|(id, _)| movable(BandId(band), LogicalPage(*id))).collect()
     }
 
-    fn distance(&self, band: u8, page: u32) -> u32 {
+    pub(crate) fn distance(&self, band: u8, page: u32) -> u32 {
         if self.grows_up(band) { page - self.first(band) } else { self.pages(band) - 1 - page }
     }
 
@@ -502,7 +566,7 @@ impl Model {
             if let Some(event) = pend
                 && self.owner(band, page) == Owner::Free
             {
-                self.own(band, page, Owner::Pending(band, event.0));
+                self.own(band, page, Owner::Pending(band, 1 << event.0));
             }
         }
         self.settle();
@@ -524,4 +588,9 @@ impl Model {
         }
         pages
     }
+}
+
+/// The events that the bits stand for.
+fn each(events: u32) -> impl Iterator<Item = u32> {
+    (0..u32::BITS).filter(move |event| events >> event & 1 == 1)
 }

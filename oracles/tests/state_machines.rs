@@ -5,8 +5,7 @@
 //! run makes first. The lists are for people as well: they can be written and changed by hand.
 
 use arbitrary::Unstructured;
-use leasecheck_core::{ArenaConfig, Rule, Rules};
-use leasecheck_core::{BandId, EventKey};
+use leasecheck_core::{ArenaConfig, BandId, EventKey, PhysicalPage, Rule, Rules};
 use leasecheck_oracles::call::{Call, Kind, event, layout, pages, requests};
 use leasecheck_oracles::lease_call::{EVENTS, HOLDERS, LeaseCall};
 use leasecheck_oracles::lease_model::LeaseModel;
@@ -44,7 +43,10 @@ impl Layout {
 }
 
 fn initial(kind: Kind) -> BoxedStrategy<Reference> {
-    let drawn = prop::collection::vec(any::<u8>(), 5).prop_filter_map("an impossible layout", move |layout| {
+    // Without floats: where those grow is the arena's choice, which the model alone cannot know.
+    let drawn = (prop::collection::vec(any::<u8>(), 4), 0_u8..4);
+    let drawn = drawn.prop_filter_map("an impossible layout", move |(mut layout, bands)| {
+        layout.push(bands);
         let drawn = Layout { layout };
         let model = Model::new(&drawn.config(kind)?)?;
         Some(Reference { drawn, model, raised: 0 })
@@ -71,6 +73,11 @@ fn calls(state: &Reference, kind: Kind) -> BoxedStrategy<Call> {
         all.push((1, (0_u32..3, any::<bool>()).prop_map(|(flag, up)| Call::Flag(flag, up)).boxed()));
     }
     for band in 0..bands {
+        let waiting: Vec<u32> = state.model.view(band).pending.into_iter().map(|(page, _)| page).collect();
+        if !waiting.is_empty() {
+            let also = (subsequence(waiting, 1..=1), 0_u32..3);
+            all.push((2, also.prop_map(move |(pages, event)| Call::AwaitAlso { band, pages, event }).boxed()));
+        }
         let live: Vec<u32> = state.model.live(band).map(|(id, _)| id).collect();
         if live.is_empty() {
             continue;
@@ -106,6 +113,11 @@ fn apply(mut state: Reference, call: &Call) -> Reference {
             let open = state.raised == 0;
             let planned = model.plan(only.map(BandId), &|_, id| open && !pinned.contains(&id.0));
             model.commit(&planned, event(*pend));
+        }
+        Call::MakeRoom { .. } => unreachable!("there are no floats"),
+        Call::AwaitAlso { band, pages, event } => {
+            let pages: Vec<PhysicalPage> = pages.iter().copied().map(PhysicalPage).collect();
+            model.await_also(BandId(*band), &pages, EventKey(*event));
         }
         Call::Flag(flag, true) => state.raised |= 1 << flag,
         Call::Flag(flag, false) => state.raised &= !(1 << flag),

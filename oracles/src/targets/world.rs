@@ -16,7 +16,8 @@ thread_local! {
 pub fn run(data: &[u8]) {
     let (program, schedule) = bytes::split(data);
     let violation = PROGRAMS.with_borrow_mut(|kept| {
-        let at = kept.iter().position(|(bytes, _)| bytes == program).unwrap_or_else(|| {
+        let known = kept.iter().position(|(bytes, _)| bytes == program);
+        let at = known.unwrap_or_else(|| {
             let ready = bytes::prepare(program).unwrap_or_else(|wrong| panic!("no program: {wrong}"));
             kept.truncate(KEPT - 1);
             kept.push((program.to_vec(), ready));
@@ -24,7 +25,8 @@ pub fn run(data: &[u8]) {
         });
         // What was used last is found first, and dropped last.
         kept[..=at].rotate_right(1);
-        RUNNER.with_borrow_mut(|runner| bytes::run(runner, &kept[0].1, schedule)).violation
+        let fresh = known != Some(0);
+        RUNNER.with_borrow_mut(|runner| bytes::run(runner, &kept[0].1, fresh, schedule)).violation
     });
     if let Some(violation) = violation {
         panic!("{}: {}", violation.code.name(), violation.message);

@@ -31,9 +31,9 @@ pub fn prepare(program: &[u8]) -> Result<Ready, String> {
     Ready::new(draft(program).compile()?).map_err(|error| format!("the set-up fails: {error:?}"))
 }
 
-/// Runs a program under the schedule of these bytes.
-pub fn run(runner: &mut Runner, ready: &Ready, schedule: &[u8]) -> End {
-    runner.run(ready, true, &mut Uniform::new(Draws::from_bytes(schedule)))
+/// Runs a program under the schedule of these bytes. `fresh` says that the runner's last run was of another program.
+pub fn run(runner: &mut Runner, ready: &Ready, fresh: bool, schedule: &[u8]) -> End {
+    runner.run(ready, fresh, &mut Uniform::new(Draws::from_bytes(schedule)))
 }
 
 /// The litmus file of the bytes' run: shrunk, if it fails; as drawn, if it does not.
