@@ -85,7 +85,7 @@ enum Finds<'a> {
     /// To the known and the new ones at once: nobody else looks at them.
     Now { known: &'a mut [Known], new: &'a mut States },
     /// To be taken in later.
-    Later { known: &'a [Known], found: Found },
+    Later { known: &'a [Known], found: &'a mut Found },
 }
 
 impl Finds<'_> {
@@ -375,13 +375,12 @@ fn expand_block(
     let (results, found): (Vec<ChunkResult>, Vec<Found>) = chunks
         .into_par_iter()
         .map(|chunk| {
-            let found = Found { states: States::default(), of_shard: vec![Vec::new(); SHARDS] };
-            let mut finds = Finds::Later { known: before, found };
+            let mut found = Found { states: States::default(), of_shard: vec![Vec::new(); SHARDS] };
+            let mut finds = Finds::Later { known: before, found: &mut found };
             // A desk for each worker: nobody waits.
             let desk = &desks[rayon::current_thread_index().unwrap_or(0)];
             let mut desk = desk.lock().unwrap_or_else(PoisonError::into_inner);
             let result = search.expand(level, chunk, &mut desk, &mut finds);
-            let Finds::Later { found, .. } = finds else { unreachable!("it stays what it was") };
             (result, found)
         })
         .unzip();

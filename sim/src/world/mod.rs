@@ -33,6 +33,7 @@ pub use lifecycle::StartError;
 pub(crate) use parts::{Layout, Mask, counters};
 pub(crate) use queue::entries;
 
+use crate::assumptions::Assumption;
 use crate::invariants::Violation;
 use crate::marks::{Mark, Marks};
 use crate::program::{AgentKind, END, Pc, Program};
@@ -372,8 +373,11 @@ impl World {
             }
         }
         let queues = self.queues.len() / 2;
+        let late = !program.assume.on(Assumption::CompletionAfterLanding);
         for slot in 0..queues {
-            self.queue_steps(program, slot, steps);
+            if late || !self.queues[slot].is_empty() {
+                self.queue_steps(program, slot, steps);
+            }
         }
         // The thread that comes last comes when no one else can do anything.
         if steps.len() == before {

@@ -104,12 +104,8 @@ impl World {
         if !program.assume.on(Assumption::CompletionAfterLanding) && !self.queues[landing].is_empty() {
             steps.push(Step { agent, choice: LAND });
         }
-        let queue = &self.queues[slot];
-        if queue.is_empty() {
-            return;
-        }
         let fifo = program.assume.on(Assumption::OneFifoStreamPerDirection);
-        for (choice, entry) in entries(queue).enumerate() {
+        for (choice, entry) in entries(&self.queues[slot]).enumerate() {
             let transfer =
                 matches!(program.code[usize::from(entry.pc)].op, Op::Transfer { .. }) && entry.payload.len() > 1;
             if choice > 0 && !transfer {
