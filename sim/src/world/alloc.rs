@@ -1,26 +1,25 @@
-//! Allocating, compacting and giving back: the steps that ask core's arena and lease table, and wait where they say.
+//! Allocating and compacting: the steps that ask core's arena and lease table, and wait where they say.
 
 use super::access::ZEROES;
 use super::queue::entries;
 use super::{ArenaState, Cell, Effects, Kept, Note, Object, PageRef, World, who};
-use crate::assumptions::Assumption;
 use crate::invariants::{self, Violation};
 use crate::marks::Mark;
-use crate::program::{Op, Operand, Program};
+use crate::program::{Op, Program};
 use leasecheck_core::{
-    Admission, Arena, BandId, EventKey, Grow, HolderId, Ids, LeaseError, LogicalPage, Move, Outcome, PhysicalPage,
-    Plan, Request, Rule, Rules,
+    Admission, BandId, EventKey, Grow, HolderId, Ids, LeaseError, LogicalPage, Move, Outcome, Plan, Request, Rule,
+    Rules,
 };
 use smallvec::SmallVec;
 
 /// Phase of a step that waits to move pages.
 const WAITING: u8 = 1;
 /// The same, after something has woken it; used where completions do not wake waiters.
-const WOKEN: u8 = 2;
+pub(super) const WOKEN: u8 = 2;
 /// Added to the phase when another thread changed the arena while this one waited.
 const CHANGED: u8 = 4;
 
-fn requests_of(requests: &[(u8, u32)]) -> SmallVec<[Request; 4]> {
+pub(super) fn requests_of(requests: &[(u8, u32)]) -> SmallVec<[Request; 4]> {
     requests.iter().map(|(band, pages)| Request { band: BandId(*band), pages: *pages }).collect()
 }
 
@@ -55,100 +54,11 @@ impl ArenaState {
 }
 
 /// The slots of the threads that could be inside an allocation, compaction or clear of the arena.
-fn allocators(program: &Program, arena: u8) -> impl Iterator<Item = usize> {
+pub(super) fn allocators(program: &Program, arena: u8) -> impl Iterator<Item = usize> {
     program.uses.arenas[usize::from(arena)].allocators.iter().map(|slot| usize::from(*slot))
 }
 
 impl World {
-    /// Whether a thread inside an allocation, compaction or clear of the arena can go on (or begin).
-    pub(crate) fn can_allocate(&self, program: &Program, slot: usize, arena: u8) -> bool {
-        let phase = self.threads[slot].phase;
-        if phase == 0 {
-            if !program.assume.on(Assumption::OneAllocatingThread) {
-                return true;
-            }
-            let inside = |other: usize| {
-                let thread = &self.threads[other];
-                thread.phase != 0
-                    && matches!(
-                        program.code.get(usize::from(thread.pc)).map(|instr| &instr.op),
-                        Some(Op::Alloc { arena: at, .. } | Op::Compact { arena: at } | Op::Clear { arena: at, .. }) if *at == arena
-                    )
-            };
-            return !allocators(program, arena).any(|other| other != slot && inside(other));
-        }
-        let awake = program.rules.on(Rule::CompletionWakesWaiters) || phase & WOKEN != 0;
-        awake && (self.drained(arena) || self.failing_wait(program, arena).is_some())
-    }
-
-    /// Whether a compaction that waits for the arena's leases would be granted now.
-    pub(crate) fn drained(&self, arena: u8) -> bool {
-        self.arenas[usize::from(arena)].leases.may_compact()
-    }
-
-    /// The event whose wait is going to fail, once no lease is left to wait for first.
-    fn failing_wait(&self, program: &Program, arena: u8) -> Option<u8> {
-        let leases = &self.arenas[usize::from(arena)].leases;
-        if leases.holders().next().is_some() || !program.rules.on(Rule::CompactionWaitsForEvents) {
-            return None;
-        }
-        let first = leases.events().first()?.0 as u8;
-        self.events[usize::from(first)].wait_fails.then_some(first)
-    }
-
-    /// Which gate keeps the arena's pages from moving, if any, whatever the rules.
-    pub(crate) fn closed_gate(&self, program: &Program, arena: u8) -> Option<usize> {
-        program.arenas[usize::from(arena)].gates.closed(*self.flags)
-    }
-
-    /// Whether the gate of an arena, if it is closed, holds this band, as the design is wired.
-    pub(crate) fn gated(program: &Program, arena: u8, band: u8) -> bool {
-        program.rules.on(Rule::GatesReachEveryBand) || program.arenas[usize::from(arena)].gated[usize::from(band)]
-    }
-
-    /// Whether a closed gate holds the band now, as far as the design respects gates.
-    pub(crate) fn held_by_gate(&self, program: &Program, arena: u8, band: u8) -> bool {
-        *self.flags != 0
-            && self.closed_gate(program, arena).is_some()
-            && program.rules.on(Rule::CompactionRespectsGates)
-            && World::gated(program, arena, band)
-    }
-
-    /// The same for a page that an allocation would move: that of a float makes room for its neighbours.
-    fn held_from_making_room(&self, program: &Program, arena: u8, band: u8) -> bool {
-        let float = program.arenas[usize::from(arena)].config.bands[usize::from(band)].grow == Grow::Float;
-        (!float || program.rules.on(Rule::MakeRoomRespectsGates)) && self.held_by_gate(program, arena, band)
-    }
-
-    /// Whether the design lets the page move now.
-    pub(crate) fn movable(&self, program: &Program, arena: u8, band: BandId, id: LogicalPage) -> bool {
-        let state = &self.arenas[usize::from(arena)];
-        let pinned = state.ids[state.id_at(state.owner(band.0), id.0 as u8)].pins > 0;
-        !(pinned && program.rules.on(Rule::CompactionRespectsPins))
-    }
-
-    /// What a compaction may move, as the allocator sees it.
-    pub(crate) fn admission(&self, program: &Program, arena: u8, requests: &[Request]) -> Admission {
-        self.admission_in(program, arena, &self.arenas[usize::from(arena)].arena, requests)
-    }
-
-    /// The same, if the arena were in that state.
-    pub(crate) fn admission_in(&self, program: &Program, arena: u8, state: &Arena, requests: &[Request]) -> Admission {
-        state.admission(requests, |band, id| {
-            !self.held_from_making_room(program, arena, band.0) && self.movable(program, arena, band, id)
-        })
-    }
-
-    /// Whether an allocation that waits for room would find it now.
-    pub(crate) fn has_room(&self, program: &Program, arena: u8, requests: &[(u8, u32)]) -> bool {
-        let requests = requests_of(requests);
-        let evicted = || {
-            let all = program.rules.on(Rule::EveryPathEvicts).then(|| self.with_all_evicted(program, arena)).flatten();
-            all.is_some_and(|all| self.admission_in(program, arena, &all, &requests).admitted())
-        };
-        self.admission(program, arena, &requests).admitted() || evicted()
-    }
-
     pub(crate) fn allocate(
         &mut self,
         program: &Program,
@@ -502,179 +412,6 @@ impl World {
                 self.threads[other].phase |= CHANGED;
             }
         }
-    }
-
-    pub(crate) fn free(
-        &mut self,
-        program: &Program,
-        operands: &[Operand],
-        on: &[u8],
-        effects: &mut Effects,
-    ) -> Result<(), Violation> {
-        for operand in operands {
-            let Some(mut ids) = self.ids_of(program, operand) else { continue };
-            let (arena, band) = (operand.arena, operand.band);
-            self.give_references_back(program, (arena, band), &mut ids, effects);
-            let state = &self.arenas[usize::from(arena)];
-            let stale = ids.iter().find(|id| !state.alive(band, id.id, id.generation));
-            let logical: SmallVec<[LogicalPage; 8]> = ids.iter().map(|id| LogicalPage(id.id.into())).collect();
-            if !effects.marks.has(Mark::FreedInFlight)
-                && ids.iter().any(|id| self.in_flight(program, arena, band, id.id, id.generation))
-            {
-                effects.mark(Mark::FreedInFlight);
-            }
-            let after = self.outstanding_events(program, on);
-            let places = self.places_of(arena, band, &ids, after.len() > 1);
-            let state = &mut self.arenas[usize::from(arena)];
-            let result = match stale {
-                Some(stale) => Err(stale.id),
-                None => {
-                    state.arena.free(BandId(band), &logical, after.first().copied()).map_err(|_| logical[0].0 as u8)
-                }
-            };
-            if let Err(id) = result {
-                if !program.rules.on(Rule::FreesAreChecked) {
-                    return Err(invariants::double_free::freed(program, operand, id));
-                }
-                effects.mark(Mark::FreeRefused);
-                effects.say(|| format!("refused: page {id} is not live"));
-                continue;
-            }
-            if !ids.is_empty() {
-                effects.mark(Mark::Freed);
-            }
-            if !after.is_empty() {
-                effects.mark(Mark::Pending);
-            }
-            for event in after.iter().skip(1) {
-                effects.mark(Mark::PendingOnSeveral);
-                places.iter().for_each(|(band, page)| state.arena.await_also(*band, &[*page], *event));
-            }
-            state.memo.fill(u8::MAX);
-            for id in &ids {
-                state.forget(band, id.id);
-            }
-            invariants::structure(self, program, arena)?;
-        }
-        Ok(())
-    }
-
-    /// The events of these that have not completed.
-    pub(crate) fn outstanding_events(&self, program: &Program, on: &[u8]) -> SmallVec<[EventKey; 4]> {
-        let outstanding = on.iter().filter(|event| !self.complete(program, **event));
-        outstanding.map(|event| EventKey((*event).into())).collect()
-    }
-
-    /// Where these ids have pages, in their band and in those that bind its ids; nothing if that does not matter.
-    fn places_of(&self, arena: u8, band: u8, ids: &[PageRef], matters: bool) -> Vec<(BandId, PhysicalPage)> {
-        let state = &self.arenas[usize::from(arena)];
-        let bands =
-            state.arena.bands().map(|(other, _)| other).filter(|other| state.owner(other.0) == state.owner(band));
-        let places = |other: BandId| {
-            let pages = ids.iter().filter_map(move |id| state.arena.translate(other, LogicalPage(id.id.into())));
-            pages.map(move |page| (other, page))
-        };
-        if matters { bands.flat_map(places).collect() } else { Vec::new() }
-    }
-
-    /// Gives one reference to each page back, and leaves those that are given back for good.
-    fn give_references_back(
-        &mut self,
-        program: &Program,
-        (arena, band): (u8, u8),
-        ids: &mut SmallVec<[PageRef; 8]>,
-        effects: &mut Effects,
-    ) {
-        if !program.keeps || !program.rules.on(Rule::FreesCountReferences) {
-            return;
-        }
-        let state = &mut self.arenas[usize::from(arena)];
-        let owner = state.owner(band);
-        ids.retain(|id| {
-            let kept = state.kept(owner, id.id);
-            if kept.references == 0 || !state.alive(band, id.id, id.generation) {
-                return true;
-            }
-            state.keep(owner, id.id, Kept { references: kept.references - 1, ..kept });
-            effects.mark(Mark::ReferenceGivenBack);
-            false
-        });
-    }
-
-    pub(crate) fn pin(&mut self, program: &Program, operands: &[Operand], up: bool) -> Result<(), Violation> {
-        for operand in operands {
-            for id in self.ids_of(program, operand).unwrap_or_default() {
-                let state = &mut self.arenas[usize::from(operand.arena)];
-                let at = state.id_at(state.owner(operand.band), id.id);
-                if !up && state.ids[at].pins == 0 && state.alive(operand.band, id.id, id.generation) {
-                    return Err(invariants::double_free::unpinned(program, operand, id.id));
-                }
-                let pins = &mut state.ids[at].pins;
-                *pins = if up { pins.saturating_add(1) } else { pins.saturating_sub(1) };
-            }
-        }
-        Ok(())
-    }
-
-    /// Asks the design whether a request would fit, and holds the answer against the truth.
-    pub(crate) fn admit(
-        &mut self,
-        program: &Program,
-        arena: u8,
-        requests: &[(u8, u32)],
-        effects: &mut Effects,
-    ) -> Result<bool, Violation> {
-        let requests = requests_of(requests);
-        if self.closed_gate(program, arena).is_some() {
-            effects.mark(Mark::CapacityUnderGate);
-        }
-        let answer = if program.rules.on(Rule::CreditOnlyRealisable) {
-            let raw: SmallVec<[(u8, u32); 4]> = requests.iter().map(|one| (one.band.0, one.pages)).collect();
-            self.has_room(program, arena, &raw)
-        } else {
-            // Holes count as capacity, whatever keeps pages from moving into them.
-            self.arenas[usize::from(arena)].arena.admission(&requests, |_, _| true).admitted()
-        };
-        effects.mark(if answer { Mark::Admitted } else { Mark::NotAdmitted });
-        invariants::admission::answered(self, program, arena, &requests, answer)?;
-        if !answer && requests.len() > 1 {
-            let alone = |request| self.admission(program, arena, std::slice::from_ref(request)).admitted();
-            if requests.iter().all(alone) {
-                effects.mark(Mark::JointlyRefused);
-            }
-        }
-        Ok(answer)
-    }
-
-    /// Asks the design how many pages of a band could be had, from its cache if it has one.
-    pub(crate) fn available(
-        &mut self,
-        program: &Program,
-        arena: u8,
-        band: u8,
-        effects: &mut Effects,
-    ) -> Result<i16, Violation> {
-        if self.closed_gate(program, arena).is_some() {
-            effects.mark(Mark::CapacityUnderGate);
-        }
-        let held = self.closed_gate(program, arena).is_some();
-        let state = &self.arenas[usize::from(arena)];
-        let truth = state.arena.available(BandId(band), |at, id| !held && self.movable(program, arena, at, id)) as i16;
-        let credited = if program.rules.on(Rule::CreditOnlyRealisable) {
-            truth
-        } else {
-            state.arena.available(BandId(band), |_, _| true) as i16
-        };
-        let mut answer = credited;
-        if !program.rules.on(Rule::CacheKeyedByEverything) {
-            let memo = &mut self.arenas[usize::from(arena)].memo[usize::from(band)];
-            if *memo == u8::MAX {
-                *memo = credited as u8;
-            }
-            answer = i16::from(*memo);
-        }
-        invariants::admission::capacity(program, arena, band, answer, truth)?;
-        Ok(answer)
     }
 
     /// How many operations wait in a queue.
