@@ -231,9 +231,12 @@ fn program(source: &Source, value: &Spanned<DeValue<'_>>, key: &str) -> Result<R
     };
     let span = value.span();
     let raw = source.text.get(span.clone()).unwrap_or_default();
-    match raw.find(text.as_ref()) {
-        Some(at) => Ok(span.start + at..span.start + at + text.len()),
-        None => {
+    // Text without escapes stands right before the closing quotes.
+    let quotes = if raw.starts_with("\"\"\"") || raw.starts_with("'''") { 3 } else { 1 };
+    let end = raw.len().saturating_sub(quotes);
+    match end.checked_sub(text.len()) {
+        Some(at) if raw.get(at..end) == Some(text) => Ok(span.start + at..span.start + end),
+        _ => {
             Err(Diagnostic::new(span, format!("`{key}` has escapes in its text"), "no `\\` is needed in a program")
                 .help("write the program in triple quotes, with plain line ends"))
         }
