@@ -261,7 +261,8 @@ impl Arena {
     #[inline]
     pub fn placements(&self, band: BandId) -> impl Iterator<Item = (LogicalPage, PhysicalPage)> + '_ {
         let live = (0_u32..).zip(&self.bands[band.0 as usize].map).filter(|(_, at)| **at != NONE);
-        live.map(move |(id, at)| (LogicalPage(id), self.page_at(band, *at)))
+        let (downwards, end) = self.end(band);
+        live.map(move |(id, at)| (LogicalPage(id), PhysicalPage(if downwards { end - 1 - at } else { end + at })))
     }
 
     /// Where the page is now. The answer is valid until pages move: under a lease, or before anything else runs.
@@ -275,11 +276,18 @@ impl Arena {
     /// The page that is `distance` pages from the band's own end.
     #[inline]
     pub(crate) fn page_at(&self, band: BandId, distance: u32) -> PhysicalPage {
+        let (downwards, end) = self.end(band);
+        PhysicalPage(if downwards { end - 1 - distance } else { end + distance })
+    }
+
+    /// Whether the band grows downwards, and where it begins: the page at distance 0, or behind it if downwards.
+    #[inline]
+    fn end(&self, band: BandId) -> (bool, u32) {
         let at = band.0 as usize;
-        PhysicalPage(match self.config.bands[at].grow {
-            Grow::Up | Grow::Float => self.geometry.first[at] + distance,
-            Grow::Down => self.geometry.pages[at] - 1 - distance,
-        })
+        match self.config.bands[at].grow {
+            Grow::Up | Grow::Float => (false, self.geometry.first[at]),
+            Grow::Down => (true, self.geometry.pages[at]),
+        }
     }
 
     /// Bytes between the frontiers, or between the only frontier and the far end.

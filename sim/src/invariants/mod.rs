@@ -128,7 +128,10 @@ pub(crate) fn page_name(program: &Program, operand: &Operand, id: u8) -> String 
 
 /// The structure of an arena after it has changed.
 pub(crate) fn structure(world: &World, program: &Program, arena: u8) -> Result<(), Violation> {
-    mapping::check(world, program, arena)?;
-    overlap::check(world, program, arena)?;
+    if let Err(shared) = overlap::check(world, program, arena) {
+        // Two ids that lead to one page share all of its bytes, and only that says why.
+        mapping::check(world, program, arena)?;
+        return Err(shared);
+    }
     conservation::check(world, program, arena)
 }

@@ -236,10 +236,8 @@ fn program(source: &Source, value: &Spanned<DeValue<'_>>, key: &str) -> Result<R
     let end = raw.len().saturating_sub(quotes);
     match end.checked_sub(text.len()) {
         Some(at) if raw.get(at..end) == Some(text) => Ok(span.start + at..span.start + end),
-        _ => {
-            Err(Diagnostic::new(span, format!("`{key}` has escapes in its text"), "no `\\` is needed in a program")
-                .help("write the program in triple quotes, with plain line ends"))
-        }
+        _ => Err(Diagnostic::new(span, format!("`{key}` has escapes in its text"), "no `\\` is needed in a program")
+            .help("write the program in triple quotes, with plain line ends")),
     }
 }
 
