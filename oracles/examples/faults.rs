@@ -2,8 +2,8 @@
 //!
 //! `fuzz/faults.jsonl` has one fault a line: a place in the code and what stands there when the fault is on, with
 //! `FAULT` for "it is on". All are put into a *copy* of the sources, which is built once; then the fitting target runs
-//! random inputs with one fault after the other on, for a minute of CPU time each at most. Exit code 1 if a fault is not found, or
-//! if a target fails with all of them off.
+//! random inputs with one fault after the other on, for a minute of CPU time each at most. Prints a table; exit code 1 if
+//! a fault is not found, or if a target fails with all of them off.
 
 use serde::Deserialize;
 use std::path::{Path, PathBuf};
@@ -117,12 +117,19 @@ fn faults() -> Result<usize, String> {
             command.args([target, "--random", "1", seconds]).arg(corpus).env("LEASECHECK_FAULT", fault);
             let output = command.env("RUST_BACKTRACE", "0").output().expect("the runner runs");
             let said = String::from_utf8_lossy(&output.stdout).into_owned();
-            (output.status.code(), said.split(": [").next().unwrap_or_default().trim().to_owned())
+            // `TARGET: fails after N runs, S s` or `TARGET: N runs in S s`
+            let numbers = |word: &str| word.trim_end_matches(',').parse::<f64>().is_ok();
+            let numbers: Vec<&str> = said.split(' ').filter(|word| numbers(word)).take(2).collect();
+            (output.status.code(), numbers.join(" | ").replace(',', ""))
         };
         let mut missed = 0;
+        println!("| fault | target | | executions | seconds |\n| --- | --- | --- | ---: | ---: |");
+        let row = |name: &str, target: &str, verdict: &str, said: &str| {
+            println!("| {name} | `{target}` | {verdict} | {said} |");
+        };
         for fault in &faults {
             let (code, said) = run(&fault.target, &fault.name, &seconds);
-            println!("{} {:<48} {said}", if code == Some(1) { "found " } else { "MISSED" }, fault.name);
+            row(&fault.name, &fault.target, if code == Some(1) { "found" } else { "MISSED" }, &said);
             missed += usize::from(code != Some(1));
         }
         let mut targets: Vec<&str> = faults.iter().map(|fault| fault.target.as_str()).collect();
@@ -130,7 +137,7 @@ fn faults() -> Result<usize, String> {
         targets.dedup();
         for target in targets {
             let (code, said) = run(target, "", "3");
-            println!("{} {:<48} {said}", if code == Some(0) { "silent" } else { "ALARM " }, "no fault");
+            row("none", target, if code == Some(0) { "silent" } else { "ALARM" }, &said);
             missed += usize::from(code != Some(0));
         }
         missed

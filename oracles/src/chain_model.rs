@@ -3,14 +3,15 @@
 //! Several places can be right for a page of a float, and several moves can make room. So the model does not say which,
 //! it says whether: whether a request fits at all, and whether what the arena chose was free, in reach, and asked for.
 
-use crate::model::{Model, Owner};
+use crate::model::{Few, Model, Owner};
 use leasecheck_core::{BandId, Grow, LogicalPage, Move, Request};
+use smallvec::smallvec;
 
 impl Model {
     /// The bands from the lowest to the highest.
-    fn chain(&self) -> Vec<u8> {
+    fn chain(&self) -> impl Iterator<Item = u8> {
         let of = |grow: Grow| self.bands().filter(move |band| self.config.bands[usize::from(*band)].grow == grow);
-        of(Grow::Up).chain(of(Grow::Float)).chain(of(Grow::Down)).collect()
+        of(Grow::Up).chain(of(Grow::Float)).chain(of(Grow::Down))
     }
 
     /// Whether so many more pages of each band have room, if the pages that `movable` admits can be anywhere.
@@ -18,7 +19,7 @@ impl Model {
     pub fn has_room(&self, wanted: &[u32], movable: &dyn Fn(BandId, LogicalPage) -> bool) -> bool {
         let mut floor = 0;
         for band in self.chain() {
-            let (mut anywhere, mut fixed) = (wanted[usize::from(band)], Vec::new());
+            let (mut anywhere, mut fixed) = (wanted[usize::from(band)], Few::new());
             for page in self.order(band) {
                 match self.owner(band, page) {
                     Owner::Free | Owner::Outside => {}
@@ -44,10 +45,12 @@ impl Model {
             Grow::Float => (first..pages, first..pages + 1),
         };
         let room = fixed.len() as u64 + u64::from(anywhere);
+        let outermost = fixed.iter().min().zip(fixed.iter().max());
         let mut lowest = None;
         for start in starts.filter(|start| u64::from(*start) * envelope >= floor) {
             let holds = |end: u32| {
-                u64::from(end) >= u64::from(start) + room && fixed.iter().all(|page| (start..end).contains(page))
+                u64::from(end) >= u64::from(start) + room
+                    && outermost.is_none_or(|(one, other)| start <= *one && *other < end)
             };
             let end = ends.clone().find(|end| holds(*end)).map(|end| u64::from(end) * envelope);
             lowest = [lowest, end].into_iter().flatten().min();
@@ -68,7 +71,7 @@ impl Model {
             None => self.free_ids(band).len() as u32,
             Some(_) => u32::MAX,
         };
-        let mut wanted = vec![0; self.config.bands.len()];
+        let mut wanted: Few<u32> = smallvec![0; self.config.bands.len()];
         let mut fits = |pages: u32| {
             wanted[usize::from(band)] = pages;
             self.has_room(&wanted, movable)
@@ -137,10 +140,11 @@ impl Model {
 
     /// No band's extent reaches into another's.
     pub fn check_extents(&self) {
-        let mut claimed = vec![None; self.bytes.len()];
         for band in self.bands() {
-            for byte in self.claim(band) {
-                assert_eq!(claimed[byte].replace(band), None, "byte {byte} lies in two extents, one of band {band}");
+            for other in 0..band {
+                let (one, other) = (self.claim(band), self.claim(other));
+                let apart = one.is_empty() || other.is_empty() || one.end <= other.start || other.end <= one.start;
+                assert!(apart, "the extents {one:?} and {other:?} overlap");
             }
         }
     }

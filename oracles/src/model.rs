@@ -2,16 +2,22 @@
 //!
 //! Written to be obviously right: nothing is counted incrementally, nothing is indexed. Spans, holes, gaps, free ids
 //! and placements are read off the bytes each time, a request fits if its pages can be placed one after the other, and
-//! a plan is made by moving pages in a copy.
+//! a plan is made by moving pages in a copy. Only what a layout fixes for good is worked out once, and lists are on the
+//! stack: fuzzers make a hundred thousand calls a second.
 //!
 //! Arenas with float bands are in [`crate::chain_model`]: where a float grows is the arena's choice, which the model
 //! follows after having checked it.
 
 use leasecheck_core::{
-    ArenaConfig, BandId, EventKey, Grow, Ids, LogicalPage, Move, PageError, PhysicalPage, Planner, Refusal, Request,
-    Reuse,
+    ArenaConfig, BandConfig, BandId, EventKey, Grow, Ids, LogicalPage, Move, PageError, PhysicalPage, Planner, Refusal,
+    Request, Reuse,
 };
+use smallvec::{SmallVec, smallvec};
+use std::ops::Range;
 use std::sync::Arc;
+
+/// A list that needs no memory of its own where arenas are as small as those of fuzzers.
+pub type Few<T> = SmallVec<[T; 64]>;
 
 /// Whose a byte is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -45,11 +51,11 @@ pub struct View {
     /// Pages from the own end to the last one that is somebody's.
     pub span: u32,
     /// Free pages between the two.
-    pub holes: Vec<u32>,
+    pub holes: Few<u32>,
     /// Ids of live pages, and the pages.
-    pub live: Vec<(u32, u32)>,
+    pub live: Few<(u32, u32)>,
     /// Pages that wait, and an event that they wait for, for each.
-    pub pending: Vec<(u32, u32)>,
+    pub pending: Few<(u32, u32)>,
     /// Pages that are never used again.
     pub retired: u32,
 }
@@ -58,15 +64,27 @@ pub struct View {
 #[derive(Clone, Debug)]
 pub struct Planned {
     /// The moves, in order.
-    pub moves: Vec<Move>,
+    pub moves: Few<Move>,
     /// The arena after it, with nothing pending on account of it.
     pub after: Model,
+}
+
+/// What the layout says about a band.
+#[derive(Clone, Copy, Debug)]
+struct Grid {
+    /// The first page that shares no byte with the sink, which is as large as the largest page.
+    first: u32,
+    /// One past the last page.
+    pages: u32,
+    envelope: u32,
+    up: bool,
 }
 
 /// The arena.
 #[derive(Clone, Debug)]
 pub struct Model {
     pub(crate) config: Arc<ArenaConfig>,
+    grids: SmallVec<[Grid; 4]>,
     pub(crate) bytes: Vec<Owner>,
     /// Every id that was handed out, by band.
     pub(crate) spent: Vec<(u8, u32)>,
@@ -79,7 +97,15 @@ impl Model {
     #[must_use]
     pub fn new(config: &ArenaConfig) -> Option<Model> {
         let bytes = vec![Owner::Free; config.bytes as usize];
-        let mut model = Model { config: Arc::new(config.clone()), bytes, spent: Vec::new(), recent: Vec::new() };
+        let largest = config.bands.iter().map(|band| band.envelope).max().unwrap_or(0);
+        let grid = |band: &BandConfig| Grid {
+            first: if config.sink { largest.div_ceil(band.envelope) as u32 } else { 0 },
+            pages: (config.bytes / band.envelope) as u32,
+            envelope: band.envelope as u32,
+            up: band.grow != Grow::Down,
+        };
+        let grids = config.bands.iter().map(grid).collect();
+        let mut model = Model { config: Arc::new(config.clone()), grids, bytes, spent: Vec::new(), recent: Vec::new() };
         if model.bands().any(|band| model.pages(band) <= model.first(band)) {
             return None;
         }
@@ -120,12 +146,16 @@ impl Model {
         self.config.bands[usize::from(band)].grow == Grow::Float
     }
 
+    fn grid(&self, band: u8) -> Grid {
+        self.grids[usize::from(band)]
+    }
+
     pub(crate) fn envelope(&self, band: u8) -> u64 {
-        self.config.bands[usize::from(band)].envelope
+        self.grid(band).envelope.into()
     }
 
     fn grows_up(&self, band: u8) -> bool {
-        self.config.bands[usize::from(band)].grow != Grow::Down
+        self.grid(band).up
     }
 
     pub(crate) fn owner_band(&self, band: u8) -> Option<u8> {
@@ -136,35 +166,31 @@ impl Model {
     }
 
     /// The band, and those that bind its ids.
-    fn with_bound(&self, band: u8) -> Vec<u8> {
+    fn with_bound(&self, band: u8) -> SmallVec<[u8; 4]> {
         self.bands().filter(|other| *other == band || self.owner_band(*other) == Some(band)).collect()
     }
 
     /// Pages on the band's grid.
     #[must_use]
     pub fn pages(&self, band: u8) -> u32 {
-        (self.config.bytes / self.envelope(band)) as u32
+        self.grid(band).pages
     }
 
-    /// The first page that shares no byte with the sink, which is as large as the largest page.
+    /// The first page that shares no byte with the sink.
     #[must_use]
     pub fn first(&self, band: u8) -> u32 {
-        if !self.config.sink {
-            return 0;
-        }
-        let sink = self.config.bands.iter().map(|band| band.envelope).max().unwrap_or(0);
-        sink.div_ceil(self.envelope(band)) as u32
+        self.grid(band).first
     }
 
     /// The band's pages, from its own end.
-    pub(crate) fn order(&self, band: u8) -> impl Iterator<Item = u32> + use<> {
-        let (first, pages, up) = (self.first(band), self.pages(band), self.grows_up(band));
+    pub(crate) fn order(&self, band: u8) -> impl DoubleEndedIterator<Item = u32> + ExactSizeIterator + use<> {
+        let Grid { first, pages, up, .. } = self.grid(band);
         (first..pages).map(move |page| if up { page } else { first + pages - 1 - page })
     }
 
-    pub(crate) fn page_bytes(&self, band: u8, page: u32) -> std::ops::Range<usize> {
-        let envelope = self.envelope(band) as usize;
-        page as usize * envelope..(page as usize + 1) * envelope
+    pub(crate) fn page_bytes(&self, band: u8, page: u32) -> Range<usize> {
+        let envelope = self.grid(band).envelope;
+        (page * envelope) as usize..((page + 1) * envelope) as usize
     }
 
     pub(crate) fn own(&mut self, band: u8, page: u32, owner: Owner) {
@@ -174,59 +200,60 @@ impl Model {
 
     /// Whose the page is; the band's pages never share bytes with each other, so that one byte tells.
     pub(crate) fn owner(&self, band: u8, page: u32) -> Owner {
-        let owner = self.bytes[page as usize * self.envelope(band) as usize];
+        let owner = self.bytes[(page * self.grid(band).envelope) as usize];
         if owner.band() == Some(band) { owner } else { Owner::Free }
     }
 
     /// The band, read off the bytes.
     #[must_use]
     pub fn view(&self, band: u8) -> View {
-        let mut view = View::default();
-        for (at, page) in (0..).zip(self.order(band)) {
-            let owner = self.owner(band, page);
-            match owner {
+        let mut view = View { base: self.base(band), span: self.span(band), ..View::default() };
+        for page in self.within(band) {
+            match self.owner(band, page) {
                 Owner::Free | Owner::Outside => view.holes.push(page),
                 Owner::Live(_, id) => view.live.push((id, page)),
                 Owner::Pending(_, events) => view.pending.extend(each(events).map(|event| (page, event))),
                 Owner::Retired(_) => view.retired += 1,
             }
-            if owner != Owner::Free {
-                if view.span == 0 && self.floats(band) {
-                    view.base = at;
-                }
-                view.span = at + 1;
-            }
         }
-        // What is free beyond the last page that is somebody's is no hole.
-        view.holes.retain(|page| (view.base..view.span).contains(&self.distance(band, *page)));
         view
+    }
+
+    /// Pages from the own end to the first one that is somebody's, of a float; 0 otherwise.
+    fn base(&self, band: u8) -> u32 {
+        let first = || self.order(band).position(|page| self.owner(band, page) != Owner::Free);
+        if self.floats(band) { first().unwrap_or(0) as u32 } else { 0 }
     }
 
     /// Pages from the own end to the last one that is somebody's.
     #[must_use]
     pub fn span(&self, band: u8) -> u32 {
-        let last = (0..).zip(self.order(band)).filter(|(_, page)| self.owner(band, *page) != Owner::Free).last();
-        last.map_or(0, |(at, _)| at + 1)
+        let last = self.order(band).rposition(|page| self.owner(band, page) != Owner::Free);
+        last.map_or(0, |at| at as u32 + 1)
     }
 
-    /// The pages that the band takes, holes included: those from its end, or its first one, to its frontier.
-    #[must_use]
-    pub fn extent(&self, band: u8) -> std::ops::Range<u32> {
-        let (first, pages, span) = (self.first(band), self.pages(band), self.span(band));
-        if !self.grows_up(band) {
-            pages - span..pages
-        } else if self.floats(band) {
-            let base = self.order(band).position(|page| self.owner(band, page) != Owner::Free).unwrap_or(0);
-            first + base as u32..first + span.max(base as u32)
-        } else {
-            first..first + span
-        }
+    /// The pages that the band takes, holes included, from its own end: those from there, or from a float's first one,
+    /// to the frontier.
+    fn within(&self, band: u8) -> impl Iterator<Item = u32> + use<> {
+        self.order(band).take(self.span(band) as usize).skip(self.base(band) as usize)
     }
 
-    /// Free pages before that one, from the own end.
+    /// The same as a range of page numbers.
     #[must_use]
-    pub fn holes(&self, band: u8) -> Vec<u32> {
-        self.view(band).holes
+    pub fn extent(&self, band: u8) -> Range<u32> {
+        let (Grid { first, pages, up, .. }, base, span) = (self.grid(band), self.base(band), self.span(band));
+        if up { first + base..first + span } else { pages - span..pages - base }
+    }
+
+    /// Free pages among them.
+    #[must_use]
+    pub fn holes(&self, band: u8) -> Few<u32> {
+        self.within(band).filter(|page| self.owner(band, *page) == Owner::Free).collect()
+    }
+
+    /// The hole that is nearest to the own end.
+    fn first_hole(&self, band: u8) -> Option<u32> {
+        self.within(band).find(|page| self.owner(band, *page) == Owner::Free)
     }
 
     /// Live pages and where they are, from the own end.
@@ -245,11 +272,11 @@ impl Model {
 
     /// Ids that can be handed out.
     #[must_use]
-    pub fn free_ids(&self, band: u8) -> Vec<u32> {
+    pub fn free_ids(&self, band: u8) -> Few<u32> {
         if self.owner_band(band).is_some() {
-            return Vec::new();
+            return Few::new();
         }
-        let mut taken = vec![false; self.pages(band) as usize];
+        let mut taken: Few<bool> = smallvec![false; self.pages(band) as usize];
         self.live(band).for_each(|(id, _)| taken[id as usize] = true);
         if self.config.reuse == Reuse::Never {
             self.spent.iter().filter(|(other, _)| *other == band).for_each(|(_, id)| taken[*id as usize] = true);
@@ -259,27 +286,29 @@ impl Model {
 
     /// The bytes of the band's extent.
     #[must_use]
-    pub fn claim(&self, band: u8) -> std::ops::Range<usize> {
-        let (extent, envelope) = (self.extent(band), self.envelope(band) as usize);
-        extent.start as usize * envelope..extent.end as usize * envelope
+    pub fn claim(&self, band: u8) -> Range<usize> {
+        let (extent, envelope) = (self.extent(band), self.grid(band).envelope);
+        (extent.start * envelope) as usize..(extent.end * envelope) as usize
     }
 
     /// Bytes that no band has claimed.
     #[must_use]
     pub fn gap(&self) -> u64 {
-        let mut free: Vec<bool> = self.bytes.iter().map(|owner| *owner != Owner::Outside).collect();
+        let mut free: Few<bool> = self.bytes.iter().map(|owner| *owner != Owner::Outside).collect();
         self.bands().for_each(|band| free[self.claim(band)].fill(false));
         free.into_iter().filter(|free| *free).count() as u64
     }
 
     /// The hole that an allocation takes next.
     pub(crate) fn next_hole(&mut self, band: u8) -> Option<u32> {
-        let holes = self.holes(band);
-        let last = self.recent.iter().rposition(|(other, page)| *other == band && holes.contains(page));
-        match last {
-            Some(at) if self.config.reuse == Reuse::AtOnce => Some(self.recent.remove(at).1),
-            _ => holes.first().copied(),
+        if self.config.reuse == Reuse::AtOnce {
+            let holes = self.holes(band);
+            let last = self.recent.iter().rposition(|(other, page)| *other == band && holes.contains(page));
+            if let Some(last) = last {
+                return Some(self.recent.remove(last).1);
+            }
         }
+        self.first_hole(band)
     }
 
     /// The page that an allocation takes next.
@@ -332,8 +361,8 @@ impl Model {
     }
 
     /// Whether the requests make sense, and enough ids are free; the pages of each band.
-    pub(crate) fn totals(&self, requests: &[Request]) -> Result<Vec<u32>, Refusal> {
-        let mut wanted = vec![0_u32; self.config.bands.len()];
+    pub(crate) fn totals(&self, requests: &[Request]) -> Result<Few<u32>, Refusal> {
+        let mut wanted: Few<u32> = smallvec![0; self.config.bands.len()];
         for Request { band, pages } in requests {
             let Some(sum) = wanted.get_mut(usize::from(band.0)) else { return Err(Refusal::NoSuchBand(*band)) };
             *sum = sum.saturating_add(*pages);
@@ -352,8 +381,8 @@ impl Model {
     }
 
     /// A band that binds takes the last ids of the same call that have no page in it yet.
-    pub(crate) fn unbound(&self, earlier: &[Request], granted: &[Vec<LogicalPage>], band: u8) -> Vec<u32> {
-        let Some(owner) = self.owner_band(band) else { return Vec::new() };
+    pub(crate) fn unbound(&self, earlier: &[Request], granted: &[Vec<LogicalPage>], band: u8) -> Few<u32> {
+        let Some(owner) = self.owner_band(band) else { return Few::new() };
         let of_owner = earlier.iter().zip(granted).filter(|(request, _)| request.band.0 == owner);
         let ids = of_owner.flat_map(|(_, ids)| ids.iter().map(|id| id.0));
         ids.filter(|id| self.place(band, *id).is_none()).collect()
@@ -518,7 +547,7 @@ impl Model {
         }
     }
 
-    fn movable_pages(&self, band: u8, movable: &dyn Fn(BandId, LogicalPage) -> bool) -> Vec<(u32, u32)> {
+    fn movable_pages(&self, band: u8, movable: &dyn Fn(BandId, LogicalPage) -> bool) -> Few<(u32, u32)> {
         self.live(band).filter(|(id, _)| movable(BandId(band), LogicalPage(*id))).collect()
     }
 
@@ -527,11 +556,11 @@ impl Model {
     }
 
     /// The move that the planner makes next, of those pages that it has not looked at yet.
-    fn next_move(&self, band: u8, left: &mut Vec<(u32, u32)>) -> Option<(u32, u32, u32)> {
+    fn next_move(&self, band: u8, left: &mut Few<(u32, u32)>) -> Option<(u32, u32, u32)> {
         while !left.is_empty() {
             let slide = self.config.planner == Planner::Slide;
             let (id, from) = left.remove(if slide { 0 } else { left.len() - 1 });
-            let hole = self.holes(band).first().copied()?;
+            let hole = self.first_hole(band)?;
             if self.distance(band, hole) < self.distance(band, from) {
                 return Some((id, from, hole));
             }
@@ -545,7 +574,7 @@ impl Model {
     /// Plans to close the holes of every band, or of one.
     #[must_use]
     pub fn plan(&self, only: Option<BandId>, movable: &dyn Fn(BandId, LogicalPage) -> bool) -> Planned {
-        let mut planned = Planned { moves: Vec::new(), after: self.clone() };
+        let mut planned = Planned { moves: Few::new(), after: self.clone() };
         for band in self.bands().filter(|band| only.is_none_or(|only| only.0 == *band)) {
             let mut left = self.movable_pages(band, movable);
             while let Some((id, from, to)) = planned.after.next_move(band, &mut left) {

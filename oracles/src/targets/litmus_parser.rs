@@ -5,16 +5,17 @@
 
 use leasecheck_sim::litmus::{self, LitmusFile, Source};
 
-/// The file around a step program; the arenas, events and streams are what programs name.
-const FRAME: &str = r#"name = "n"
-source = "s"
-claim = "c"
-rdma = ["nic"]
-arena.d = { bytes = 40, sink = true, moves_on = "s", gates.g = ["f"], bands.a = { envelope = 4, page_tokens = 2, grow = "up" }, bands.b = { envelope = 2, page_tokens = 2, grow = "down", ids_of = "a" } }
-arena.h = { bytes = 24, bands.a = { envelope = 4, page_tokens = 2, grow = "up" } }
-case = [{ name = "c", expect = "unreachable", witness = ["finished"], threads.t = """
+/// The file around a step program; the arenas, events and streams are what programs name. It is read with each program,
+/// so that it is short.
+const FRAME: &str = r#"name="n"
+source="s"
+claim="c"
+rdma=["nic"]
+arena.d={bytes=40,sink=true,gates.g=["f"],bands.a={envelope=4,page_tokens=2,grow="up"},bands.b={envelope=2,page_tokens=2,grow="down",ids_of="a"}}
+arena.h={bytes=24,bands.a={envelope=4,page_tokens=2,grow="up"}}
+case=[{name="c",expect="unreachable",witness=["finished"],threads.t="""
 "#;
-const END: &str = "\"\"\" }]\n";
+const END: &str = "\"\"\"}]\n";
 
 /// Reads the text that the bytes are.
 pub fn run(data: &[u8]) {
