@@ -153,6 +153,10 @@ fn a_wrong_file_is_answered_with_the_place_and_the_nearest_word() {
         (claim("lease acquire hots"), &["did you mean `host`?"]),
         (claim("wait done"), &["runs on a stream"]),
         (claim("copy: tick"), &["cannot be queued"]),
+        (
+            claim("copy: record done\ncopy: wait doen"),
+            &[":15:12", "event `doen` is recorded nowhere", "did you mean `done`?"],
+        ),
         (claim("tick").replace("witness", "witnes"), &["witness"]),
         (claim("tick").replace("finished", "finish"), &["unknown mark `finish`", "did you mean `finished`?"]),
         (claim("tick").replace("\"unreachable\"", "{ reachable = \"rase\" }"), &["did you mean `race`?"]),

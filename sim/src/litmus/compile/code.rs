@@ -193,7 +193,7 @@ impl Compiler<'_> {
                 Op::LeaseHeld { arena, into: self.var(into, "a number")? }
             }
             (Step::LeaseHandOff, [Arg::Name(event), arena]) => {
-                let event = intern(&mut self.names.events, event)?;
+                let event = self.event(event)?;
                 Op::LeaseHandOff { arena: self.arena_or_default(arena, &stmt.span)?, event }
             }
             (Step::Tick, _) => Op::Tick,
@@ -225,20 +225,20 @@ impl Compiler<'_> {
             (Step::ReadBuffer, [Arg::Name(buffer), Arg::Name(into)]) => {
                 Op::ReadBuffer { buffer: self.buffer(buffer)?, into: self.var(into, "addresses")? }
             }
-            (Step::Wait, [Arg::Name(event)]) => Op::Wait { event: intern(&mut self.names.events, event)? },
-            (Step::Record, [Arg::Name(event)]) => Op::Record { event: intern(&mut self.names.events, event)? },
+            (Step::Wait, [Arg::Name(event)]) => Op::Wait { event: self.event(event)? },
+            (Step::Record, [Arg::Name(event)]) => Op::Record { event: self.event(event)? },
             (Step::Sync, [Arg::Name(name)]) => match self.names.streams.iter().position(|other| *other == name.text) {
                 Some(stream) => Op::SyncStream { stream: stream as u8 },
-                None => Op::SyncEvent { event: intern(&mut self.names.events, name)? },
+                None => Op::SyncEvent { event: self.event(name)? },
             },
             (Step::TrySync, [Arg::Name(event), Arg::Name(into)]) => {
-                Op::TrySync { event: intern(&mut self.names.events, event)?, into: self.var(into, "a number")? }
+                Op::TrySync { event: self.event(event)?, into: self.var(into, "a number")? }
             }
             (Step::Query, [Arg::Name(event), Arg::Name(into)]) => {
-                Op::Query { event: intern(&mut self.names.events, event)?, into: self.var(into, "a number")? }
+                Op::Query { event: self.event(event)?, into: self.var(into, "a number")? }
             }
-            (Step::FailQuery, [Arg::Name(event)]) => Op::FailQuery { event: intern(&mut self.names.events, event)? },
-            (Step::FailWait, [Arg::Name(event)]) => Op::FailWait { event: intern(&mut self.names.events, event)? },
+            (Step::FailQuery, [Arg::Name(event)]) => Op::FailQuery { event: self.event(event)? },
+            (Step::FailWait, [Arg::Name(event)]) => Op::FailWait { event: self.event(event)? },
             (Step::Backup | Step::Load | Step::Send, [from, to, at, after, only, fails]) => {
                 self.transfer(stmt.step == Step::Load, [from, to, at, after, only, fails])?
             }

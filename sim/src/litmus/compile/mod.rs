@@ -3,7 +3,7 @@
 mod code;
 mod operands;
 
-use crate::assumptions::Assumptions;
+use crate::assumptions::{Assumption, Assumptions};
 use crate::litmus::diagnostics::{Diagnostic, Lines, Source};
 use crate::litmus::file::At as FileAt;
 use crate::litmus::names::{Names, intern};
@@ -62,6 +62,8 @@ struct Compiler<'a> {
     next_value: u32,
     parts_of: Vec<Vec<u32>>,
     thread: u8,
+    /// Where each event is named first.
+    first_uses: Vec<Range<usize>>,
     /// Keys, and what determines the bytes that they stand for.
     attributes: Vec<(u8, Vec<(String, String)>)>,
 }
@@ -104,6 +106,7 @@ pub(crate) fn compile(text: CaseText<'_>) -> Result<Program, Diagnostic> {
         next_value: 1,
         parts_of: Vec::from_iter(parts_of),
         thread: 0,
+        first_uses: Vec::new(),
         attributes: Vec::new(),
     };
     if let Some(stream) = compiler.names.streams.iter().find(|stream| compiler.threads.contains(stream)) {
@@ -125,6 +128,9 @@ pub(crate) fn compile(text: CaseText<'_>) -> Result<Program, Diagnostic> {
     if text.threads.len() + queues + 1 > limits::AGENTS {
         let message = format!("{} threads and {queues} streams", text.threads.len());
         return Err(Diagnostic::new(text.span, message, format!("at most {} together", limits::AGENTS - 1)));
+    }
+    if text.assume.on(Assumption::EventsRecordedBeforeWaited) {
+        compiler.all_recorded()?;
     }
     let arenas = compiler.arenas(cell)?;
     let Compiler { mut names, code, threads, attributes, .. } = compiler;
@@ -192,6 +198,21 @@ pub(crate) fn compile(text: CaseText<'_>) -> Result<Program, Diagnostic> {
 }
 
 impl Compiler<'_> {
+    /// An event that is recorded nowhere never completes: most likely its name is misspelt.
+    fn all_recorded(&self) -> Result<(), Diagnostic> {
+        let records = |event: usize| {
+            let of = |op: &Op| matches!(op, Op::Record { event: other } if usize::from(*other) == event);
+            self.code.iter().any(|instr| of(&instr.op))
+        };
+        let (recorded, not): (Vec<usize>, Vec<usize>) = (0..self.first_uses.len()).partition(|event| records(*event));
+        let Some(event) = not.first() else { return Ok(()) };
+        let name = &self.names.events[*event];
+        let message = format!("event `{name}` is recorded nowhere");
+        Err(Diagnostic::new(self.first_uses[*event].clone(), message, "nothing ever completes this")
+            .help(format!("add `STREAM: record {name}`, or drop the assumption `events-recorded-before-waited`"))
+            .nearest(name, recorded.iter().map(|event| self.names.events[*event].as_str())))
+    }
+
     fn arenas(&mut self, cell: u64) -> Result<Vec<ArenaDef>, Diagnostic> {
         let texts = self.names.arenas;
         let mut arenas = Vec::new();

@@ -52,9 +52,17 @@ impl Compiler<'_> {
         }
     }
 
+    pub(super) fn event(&mut self, name: &Name) -> Result<u8, Diagnostic> {
+        let event = intern(&mut self.names.events, name)?;
+        if usize::from(event) == self.first_uses.len() {
+            self.first_uses.push(name.span.clone());
+        }
+        Ok(event)
+    }
+
     pub(super) fn event_or_none(&mut self, arg: &Arg) -> Result<Option<u8>, Diagnostic> {
         match arg {
-            Arg::Name(name) => Ok(Some(intern(&mut self.names.events, name)?)),
+            Arg::Name(name) => Ok(Some(self.event(name)?)),
             _ => Ok(None),
         }
     }
@@ -63,7 +71,7 @@ impl Compiler<'_> {
         let Arg::Names(names) = arg else { return Ok(Vec::new()) };
         let mut events = Vec::new();
         for name in names {
-            let event = intern(&mut self.names.events, name)?;
+            let event = self.event(name)?;
             if !events.contains(&event) {
                 events.push(event);
             }
