@@ -88,6 +88,7 @@ expect = "unreachable"
 witness = ["finished"]
 setup = """
 alloc full 1 -> a
+copy: record done
 pin a
 """
 threads.one = """

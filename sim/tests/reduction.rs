@@ -259,6 +259,7 @@ const NAMES: &str = "if n > 5 {
 try alloc device.full 1 -> c
 compute: produce idx from a
 copy: copy idx -> idx2
+copy: record ev
 query ev -> ok
 }";
 
