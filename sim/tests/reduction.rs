@@ -260,6 +260,7 @@ try alloc device.full 1 -> c
 compute: produce idx from a
 copy: copy idx -> idx2
 copy: record ev
+copy: record done
 query ev -> ok
 }";
 
