@@ -49,6 +49,7 @@ pub mod loom_platform;
 mod loom_runner;
 pub mod ours;
 pub mod paged_bytes;
+mod platform;
 mod report;
 mod run;
 mod schedulers;

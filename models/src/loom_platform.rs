@@ -2,72 +2,14 @@
 
 use crate::bytes::Bytes;
 use crate::ledger::{self, Deed};
+use crate::platform::platform;
 use leasecheck_core::shell::{Extent, Fault, Monitor, Note, Platform, Storage};
 use loom::cell::UnsafeCell;
-use loom::sync::{Condvar, Mutex, MutexGuard};
 use std::cell::Cell;
 use std::ops::Range;
 use std::rc::Rc;
-use std::sync::PoisonError;
 
-loom::thread_local! {
-    static LANE: Cell<usize> = Cell::new(0);
-}
-
-/// Under loom.
-#[derive(Clone, Copy, Debug)]
-pub struct Loom;
-
-impl Platform for Loom {
-    type Monitor<T: 'static> = LoomMonitor<T>;
-    const OBSERVED: bool = true;
-
-    fn faulty(fault: Fault) -> bool {
-        ledger::faulty(fault)
-    }
-
-    fn halted() -> bool {
-        ledger::halted()
-    }
-
-    fn observe(note: Note<'_>) {
-        if !ledger::halted() {
-            ledger::note(LANE.with(Cell::get), note);
-        }
-    }
-}
-
-/// The monitor of [`Loom`].
-pub struct LoomMonitor<T> {
-    state: Mutex<T>,
-    changed: Condvar,
-}
-
-impl<T: 'static> Monitor<T> for LoomMonitor<T> {
-    type Guard<'a> = MutexGuard<'a, T>;
-
-    fn new(state: T) -> LoomMonitor<T> {
-        LoomMonitor { state: Mutex::new(state), changed: Condvar::new() }
-    }
-
-    fn enter(&self) -> MutexGuard<'_, T> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    fn enter_when(&self, mut ready: impl FnMut(&mut T) -> bool) -> MutexGuard<'_, T> {
-        let mut state = self.enter();
-        while !ready(&mut state) {
-            state = self.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
-        }
-        state
-    }
-
-    fn notify_all(&self) {
-        if !ledger::halted() {
-            self.changed.notify_all();
-        }
-    }
-}
+platform!(loom, Loom, LoomMonitor);
 
 /// A thread of a model.
 pub struct Thread<T>(loom::thread::JoinHandle<T>);

@@ -2,29 +2,11 @@
 
 mod common;
 
-use common::{corpus, search, title};
+use common::{corpus, corpus_texts, search, title};
 use leasecheck_sim::explore::needed::{What, guards};
 use leasecheck_sim::litmus::{Source, load};
 use leasecheck_sim::program::{Expect, Op, Program};
 use leasecheck_sim::verdict::{Outcome, Verdict};
-use std::path::{Path, PathBuf};
-
-fn paths() -> Vec<PathBuf> {
-    let mut folders = vec![Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/litmus")];
-    let mut paths = Vec::new();
-    while let Some(folder) = folders.pop() {
-        for entry in std::fs::read_dir(&folder).expect("the corpus can be read") {
-            let path = entry.expect("the corpus can be read").path();
-            if path.is_dir() {
-                folders.push(path);
-            } else if path.extension().is_some_and(|extension| extension == "toml") {
-                paths.push(path);
-            }
-        }
-    }
-    paths.sort();
-    paths
-}
 
 /// The text with these steps taken out of their lines.
 fn without(text: &str, steps: &[(u32, String)]) -> Option<String> {
@@ -49,9 +31,8 @@ fn result(outcome: &Outcome) -> (&'static str, u64) {
 #[test]
 fn dropping_a_guard_is_deleting_its_lines() {
     let mut compared = 0;
-    for path in paths() {
-        let text = std::fs::read_to_string(&path).expect("UTF-8");
-        let source = Source { path: path.display().to_string(), text: text.clone() };
+    for (path, text) in corpus_texts() {
+        let source = Source { path, text: text.clone() };
         let file = load(&source).unwrap_or_else(|wrong| panic!("{}", wrong.render(&source)));
         for (at, program) in file.cases.iter().enumerate().filter(|(_, program)| program.expect == Expect::Unreachable)
         {
