@@ -9,7 +9,9 @@ import sys
 import time
 
 WRONG = {
+    "any-band": "a band that does not exist is the first one",
     "available-too-high": "the capacity is reported one page too high",
+    "band-missing": "a band without pages is not reported",
     "bytes-not-moved": "a compaction changes the table and not the bytes",
     "compacts-one-band": "a compaction closes the holes of the first band only",
     "compacts-under-events": "a compaction waits for leases, not for events",
@@ -17,11 +19,16 @@ WRONG = {
     "double-free": "a page may be freed twice in one call",
     "events-forgotten": "a compaction whose wait fails forgets the events it did not wait for",
     "exits": "the process ends after some operations",
+    "failed-wait-passes": "a wait that fails counts as one that ended",
+    "free-bytes-of-gap": "the free bytes forget the holes",
+    "free-forgets-ids": "ids that are given back are never handed out again",
     "free-keeps-watermark": "the watermark stays when the pages at the frontier are freed",
     "hangs": "there is no answer after some operations",
     "highest-id": "the highest free id is handed out",
     "holes-last": "the frontier advances although there are holes",
     "joint-bytes": "each band of a request is priced on its own",
+    "last-waits-first": "those who wait are told in the wrong order",
+    "leases-once": "a nested lease is not counted",
     "leases-overtake": "leases are granted while a compaction waits",
     "negative-size": "a negative size is zero",
     "never-compacts": "a fragmented arena refuses what a compaction would make fit",
@@ -30,6 +37,7 @@ WRONG = {
     "release-for-free": "a lease that nobody holds can be released",
     "rubbish": "an answer is no JSON after some operations",
     "translate-dead": "pages that are not live are translated to where their id would be",
+    "watermark-at-last-page": "the watermark is the last page that is consumed",
 }
 wrong = ""
 
@@ -55,7 +63,8 @@ class Band:
         return distance if self.up else self.count - 1 - distance
 
     def watermark(self):
-        return self.span if self.up else self.count - 1 - self.span
+        span = self.span - (wrong == "watermark-at-last-page")
+        return span if self.up else self.count - 1 - span
 
     def take(self, pages):
         ids = sorted(self.free, reverse=wrong == "highest-id")[:pages]
@@ -73,7 +82,8 @@ class Band:
         for page in ids:
             if page in self.at:
                 self.holes.add(self.at.pop(page))
-                self.free.add(page)
+                if wrong != "free-forgets-ids":
+                    self.free.add(page)
         while self.span - 1 in self.holes and wrong != "free-keeps-watermark":
             self.span -= 1
             self.holes.remove(self.span)
@@ -104,6 +114,8 @@ class Arena:
 
     # Sizes and pages as callers write them.
     def band(self, name):
+        if name not in self.bands and wrong == "any-band":
+            return next(iter(self.bands.values()))
         if name not in self.bands:
             raise Refused("no-such-band")
         return self.bands[name]
@@ -145,7 +157,7 @@ class Arena:
             grow[band.name] = live + count - (0 if empty else band.span) if moving else max(0, count - len(band.holes))
             alone &= self.gap({band.name: grow[band.name]}) >= 0
         if empty:
-            return sum((len(band.at) * 0 + need.get(band.name, 0)) * band.envelope for band in self.bands.values()) <= self.top
+            return sum(need.get(band.name, 0) * band.envelope for band in self.bands.values()) <= self.top
         return alone if wrong == "joint-bytes" and not moving else self.gap(grow) >= 0
 
     # Operations: generators that yield while they must wait.
@@ -158,12 +170,12 @@ class Arena:
         if self.compactors[0] != thread or (self.leases and wrong != "compacts-under-leases"):
             return False
         for event in self.pending.values() if wrong != "compacts-under-events" else ():
-            if event in self.failing and event not in self.done:
+            if event in self.failing and event not in self.done and wrong != "failed-wait-passes":
                 if wrong == "events-forgotten":
                     self.pending = {}
                 self.end_compaction(thread)
                 raise Refused("event-failed")
-            if event not in self.done:
+            if event not in self.done and event not in self.failing:
                 return False
         return True
 
@@ -262,6 +274,8 @@ class Arena:
 
         bands = {}
         for name, band in self.bands.items():
+            if wrong == "band-missing" and not band.at:
+                continue
             bands[name] = {
                 "pages": [[page, band.place(band.at[page]), self.stamp(band, page)] for page in sorted(band.at)],
                 "free": ranges(band.free),
@@ -270,9 +284,12 @@ class Arena:
                 "available": self.available(band),
             }
         used = sum(len(band.at) * band.envelope for band in self.bands.values())
+        free_bytes = self.gap({}) if wrong == "free-bytes-of-gap" else self.top - used
         events = sorted(set(self.pending.values()) - self.done)
-        leases = dict(self.leases)
-        return {"bands": bands, "free_bytes": self.top - used, "leases": leases, "events": events, "waiting": waiting}
+        leases = {thread: 1 if wrong == "leases-once" else depth for thread, depth in self.leases.items()}
+        if wrong == "last-waits-first":
+            waiting.reverse()
+        return {"bands": bands, "free_bytes": free_bytes, "leases": leases, "events": events, "waiting": waiting}
 
 
 def main():

@@ -1,12 +1,38 @@
 //! Where an answer differs from what core did.
 
 use crate::driver::Trouble;
+use crate::lens::RULES;
 use crate::protocol::{Answer, BandState, Finished, Outcome, State, Step};
 use crate::reference::Tags;
 use serde::Serialize;
 use serde_json::{Value, json};
 use std::cmp::Ordering;
 use std::fmt;
+
+/// Where differences can be, those in the state of a band apart.
+pub const PLACES: [&str; 9] = [
+    "driver",
+    "result",
+    "finished",
+    "state.bands",
+    "state.free_bytes",
+    "state.leases",
+    "state.events",
+    "state.waiting",
+    "state.places",
+];
+
+/// Where differences of a band can be, after `state.bands.NAME.`.
+pub const PLACES_OF_BAND: [&str; 6] = ["pages", "content", "free", "holes", "watermark", "available"];
+
+/// Whether differences can be there, or at places that begin like that.
+pub(crate) fn is_place(at: &str) -> bool {
+    let of_band = |rest: &str| match rest.split_once('.') {
+        Some((_, what)) => PLACES_OF_BAND.contains(&what),
+        None => !rest.is_empty(),
+    };
+    at == "state" || PLACES.contains(&at) || at.strip_prefix("state.bands.").is_some_and(of_band)
+}
 
 /// What kind of thing went wrong.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -60,7 +86,13 @@ impl Difference {
 
     /// Whether both are the same mistake, as far as shrinking cares.
     pub(crate) fn resembles(&self, other: &Difference) -> bool {
-        (self.kind, self.op, &self.at) == (other.kind, other.op, &other.at)
+        (self.kind, self.op, &self.at, self.rule()) == (other.kind, other.op, &other.at, other.rule())
+    }
+
+    /// The one of [`RULES`] that is broken, if it is one of them.
+    #[must_use]
+    pub fn rule(&self) -> Option<&'static str> {
+        RULES.into_iter().find(|rule| self.core.contains(rule) || self.driver.contains(rule))
     }
 }
 

@@ -1,10 +1,25 @@
 //! The table of known differences.
 
-use crate::compare::Difference;
+use crate::compare::{Difference, PLACES, PLACES_OF_BAND, is_place};
 use crate::file;
-use crate::protocol::Step;
+use crate::protocol::{OPS, Step};
 use serde::Deserialize;
 use std::fmt;
+
+/// What can be true of a step that differs.
+const TAGS: [&str; 11] = [
+    "negative",
+    "unknown-band",
+    "sink",
+    "own-lease",
+    "compaction-waits",
+    "two-compactions-wait",
+    "waits-for-event",
+    "waited",
+    "fewer-finished",
+    "more-finished",
+    "event-failed",
+];
 
 /// Why a table cannot be used.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -78,8 +93,23 @@ impl Known {
         let entry = |raw: Raw| {
             let shows = file::parse(&raw.shows)
                 .map_err(|error| KnownError(format!("difference `{}`, in `shows`, {error}", raw.name)))?;
-            if raw.reason.trim().is_empty() || raw.see.len() > 200 {
-                return Err(KnownError(format!("difference `{}` has no reason", raw.name)));
+            let wrong = |what: String| Err(KnownError(format!("difference `{}` {what}", raw.name)));
+            if raw.reason.trim().is_empty() {
+                return wrong("has no reason".into());
+            }
+            if let Some(op) = raw.ops.iter().find(|op| !OPS.contains(&op.as_str())) {
+                return wrong(format!("is about `{op}`, which is no operation; there are {}", OPS.join(", ")));
+            }
+            if let Some(tag) = raw.tags.iter().find(|tag| !TAGS.contains(&tag.as_str())) {
+                return wrong(format!("has the tag `{tag}`, which does not exist; there are {}", TAGS.join(", ")));
+            }
+            if !is_place(&raw.at) {
+                return wrong(format!(
+                    "is at `{}`, where nothing is compared; there are {} and state.bands.NAME.{}",
+                    raw.at,
+                    PLACES.join(", "),
+                    PLACES_OF_BAND.join(", state.bands.NAME.")
+                ));
             }
             let Raw { name, reason, see, ops, at, core, driver, tags, .. } = raw;
             Ok(Entry { name, reason, see, ops, at, core, driver, tags, shows })

@@ -7,6 +7,23 @@ use leasecheck_core::{Arena, BandId};
 use serde_json::json;
 use std::collections::{BTreeMap, BTreeSet};
 
+const LISTS: &str = "no lists of tokens";
+const EVERY_REQUEST: &str = "not one list for each request";
+const WHOLE_PAGES: &str = "not as many whole pages as were asked for";
+const OWN_STATE: &str = "by its own state";
+const IN_BAND: &str = "every page lies in its band, beyond the sink";
+const OWN_BYTES: &str = "no two pages share bytes";
+const GATE: &str = "no page moves while the gate is closed";
+const WRITTEN: &str = "no page moves that the forward in flight writes";
+const LEFT: &str = "the place that a page leaves waits for the forward in flight";
+const WAITS: &str = "a place that waits goes on waiting until its event completes";
+const STANDS: &str = "no page stands where a place waits for an event";
+
+/// What is asked of answers that are checked against themselves. Each is a part of the text of the differences that it
+/// makes.
+pub const RULES: [&str; 11] =
+    [LISTS, EVERY_REQUEST, WHOLE_PAGES, OWN_STATE, IN_BAND, OWN_BYTES, GATE, WRITTEN, LEFT, WAITS, STANDS];
+
 /// Ids of core beside those of the driver, page by page.
 pub(crate) struct Lens {
     own_ids: bool,
@@ -20,14 +37,17 @@ pub(crate) struct Lens {
     gate_closed: bool,
     /// The forward that is in flight: its event, and core's pages that it writes.
     forward: Option<(u32, BTreeSet<i64>)>,
+    /// Places that wait, by band, and the event that each waits for.
+    pending: BTreeMap<(String, i64), u32>,
 }
 
 impl Lens {
     pub(crate) fn new(hello: &Hello, layout: &Layout) -> Lens {
         let (own_ids, own_places) = (hello.own_ids, hello.own_places);
         let (to_driver, to_core) = (BTreeMap::new(), BTreeMap::new());
-        let (places, gate_closed, forward) = (BTreeMap::new(), false, None);
-        Lens { own_ids, own_places, layout: layout.clone(), to_driver, to_core, places, gate_closed, forward }
+        let (places, pending) = (BTreeMap::new(), BTreeMap::new());
+        let (layout, gate_closed, forward) = (layout.clone(), false, None);
+        Lens { own_ids, own_places, layout, to_driver, to_core, places, gate_closed, forward, pending }
     }
 
     fn band(&self, name: &str) -> Option<(usize, i64)> {
@@ -81,8 +101,9 @@ impl Lens {
         Ok(())
     }
 
-    /// Moves are right if the gate is open and, in a flush, the forward in flight does not write the page and the place
-    /// that it leaves waits for that forward. Nothing stands where a page waits.
+    /// Moves are right if the gate is open and, beside a forward, that does not write the page and the place that it
+    /// leaves waits for it. Nothing stands where a place waits, and it waits until its event completes. An allocation
+    /// lets its stream wait for the forward instead.
     fn settle_moves(&mut self, step: &Step, state: &State) -> Result<(), Place> {
         match &step.call {
             Call::Gate { closed } => self.gate_closed = *closed,
@@ -90,37 +111,49 @@ impl Lens {
                 let size = i64::from(self.layout.bands[0].page_tokens);
                 self.forward = Some((*event, tokens.iter().map(|token| token.div_euclid(size)).collect()));
             }
-            Call::Complete { event } => self.forward = self.forward.take().filter(|(open, _)| open != event),
+            Call::Complete { event } => {
+                self.forward = self.forward.take().filter(|(open, _)| open != event);
+                self.pending.retain(|_, open| open != event);
+            }
             Call::Free { tokens, .. } => {
                 let size = i64::from(self.layout.bands[0].page_tokens);
                 if let Some((_, written)) = &mut self.forward {
                     written.retain(|page| tokens.iter().all(|token| token.div_euclid(size) != *page));
                 }
             }
-            Call::Clear { .. } => self.forward = None,
+            Call::Clear { .. } => {
+                self.forward = None;
+                self.pending.clear();
+            }
             _ => {}
+        }
+        let awaited = matches!(step.call, Call::Alloc { .. });
+        let waits = |band: &str, place: &i64| {
+            state.bands.get(band).and_then(|band| band.pending.as_ref()).is_some_and(|pending| pending.contains(place))
+        };
+        if awaited {
+            self.pending.retain(|(band, place), _| waits(band, place));
+        }
+        if let Some(((band, place), event)) = self.pending.iter().find(|((band, place), _)| !waits(band, place)) {
+            let what = format!("{place} of {band} does not wait, and event {event} has not completed");
+            return Err(Place("state.places".into(), WAITS.into(), what));
         }
         let mut places = BTreeMap::new();
         for (name, band) in &state.bands {
-            let pending = band.pending.as_deref().unwrap_or_default();
             for (page, place, _) in &band.pages {
                 let wrong = |rule: &str, what: String| Err(Place("state.places".into(), rule.into(), what));
-                if pending.contains(place) {
-                    let what = format!("page {page} of {name} at {place}, which waits");
-                    return wrong("no page where a place waits for an event", what);
+                if waits(name, place) {
+                    return wrong(STANDS, format!("page {page} of {name} at {place}, which waits"));
                 }
                 let before = self.places.get(&(name.clone(), *page)).filter(|before| *before != place);
-                // An allocation waits for the forward where it has to.
-                let flushed = step.call == Call::Flush;
                 if let Some(before) = before {
                     let what = format!("page {page} of {name} moved from {before} to {place}");
                     match &self.forward {
-                        _ if self.gate_closed => return wrong("no page moves while the gate is closed", what),
-                        Some((_, written)) if flushed && written.contains(page) => {
-                            return wrong("no page moves that the forward in flight writes", what);
-                        }
-                        Some((event, _)) if flushed && !pending.contains(before) => {
-                            return wrong(&format!("the place that a page leaves waits for event {event}"), what);
+                        _ if self.gate_closed => return wrong(GATE, what),
+                        Some((_, written)) if !awaited && written.contains(page) => return wrong(WRITTEN, what),
+                        Some(_) if !awaited && !waits(name, before) => return wrong(LEFT, what),
+                        Some((event, _)) if !awaited => {
+                            self.pending.insert((name.clone(), *before), *event);
                         }
                         _ => {}
                     }
@@ -142,10 +175,10 @@ impl Lens {
         let tokens = |value| serde_json::from_value::<Vec<Vec<i64>>>(value).ok();
         let wrong = |what: &str| Place("result".into(), wanted.to_string(), format!("{granted} ({what})"));
         let (Some(granted_tokens), Some(wanted_tokens)) = (tokens(granted.clone()), tokens(wanted.clone())) else {
-            return Err(wrong("no lists of tokens"));
+            return Err(wrong(LISTS));
         };
         if granted_tokens.len() != wanted_tokens.len() {
-            return Err(wrong("not one list for each request"));
+            return Err(wrong(EVERY_REQUEST));
         }
         for (((name, _), got), want) in requests.iter().zip(&granted_tokens).zip(&wanted_tokens) {
             let Some((at, size)) = self.band(name) else { continue };
@@ -154,7 +187,7 @@ impl Lens {
                     && page.iter().enumerate().all(|(at, token)| *token == page[0] + at as i64)
             });
             if got.len() != want.len() || !whole {
-                return Err(wrong("not as many whole pages as were asked for"));
+                return Err(wrong(WHOLE_PAGES));
             }
             for (got, want) in got.iter().zip(want).step_by(size as usize) {
                 let (got, want) = (got.div_euclid(size), want.div_euclid(size));
@@ -197,7 +230,7 @@ impl Lens {
         };
         let own = json!(tokens.iter().map(place).collect::<Vec<_>>());
         if own != *places {
-            return Err(Place("result".into(), format!("{own} by its own state"), places.to_string()));
+            return Err(Place("result".into(), format!("{own} {OWN_STATE}"), places.to_string()));
         }
         answer.result = core.result.clone();
         Ok(())
@@ -214,7 +247,7 @@ impl Lens {
             for (id, place, _) in &mut here.pages {
                 let what = format!("page {id} of {} at {place}", band.name);
                 if !(first..end).contains(place) {
-                    let core = format!("every page of {} in {first}..{end}", band.name);
+                    let core = format!("{IN_BAND}: {first} to {}", end - 1);
                     return Err(Place("state.places".into(), core, what));
                 }
                 let envelope = band.envelope as i64;
@@ -230,7 +263,7 @@ impl Lens {
         match taken.windows(2).find(|pair| pair[0].1 > pair[1].0) {
             Some(pair) => {
                 let driver = format!("{} overlaps {}", pair[0].2, pair[1].2);
-                Err(Place("state.places".into(), "no two pages share bytes".into(), driver))
+                Err(Place("state.places".into(), OWN_BYTES.into(), driver))
             }
             None => Ok(()),
         }

@@ -17,7 +17,8 @@ mod reference;
 mod shrink;
 
 pub use campaign::{Campaign, Finding, Report, Settings};
-pub use compare::{Difference, Kind};
+pub use compare::{Difference, Kind, PLACES, PLACES_OF_BAND};
 pub use driver::Trouble;
 pub use file::{parse, render};
 pub use known::{Entry, Known, KnownError};
+pub use lens::RULES;

@@ -179,6 +179,25 @@ pub enum Call {
     },
 }
 
+/// Every operation, by the `op` of its line.
+pub const OPS: [&str; 15] = [
+    "reset",
+    "alloc",
+    "free",
+    "unbind",
+    "clear",
+    "fits",
+    "translate",
+    "flush",
+    "gate",
+    "forward",
+    "acquire",
+    "release",
+    "complete",
+    "query-fails",
+    "sync-fails",
+];
+
 impl Call {
     /// The `op` of the line.
     #[must_use]

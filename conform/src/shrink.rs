@@ -3,7 +3,7 @@
 use crate::campaign::Campaign;
 use crate::compare::{Difference, Kind};
 use crate::driver::Trouble;
-use crate::protocol::{Call, Step};
+use crate::protocol::{Call, Layout, Step};
 
 /// Sequences that may be tried when each costs a driver, or a timeout.
 const WHEN_BROKEN: u32 = 40;
@@ -14,9 +14,9 @@ pub(crate) fn shrink(
     mut steps: Vec<Step>,
     mut difference: Difference,
 ) -> Result<(Vec<Step>, Difference), Trouble> {
+    let Some(Step { call: Call::Reset { layout }, .. }) = steps.first() else { return Ok((steps, difference)) };
+    let layout = layout.clone();
     steps.truncate(difference.step + 1);
-    // A device pool hands out ids with a page in every band: what it is asked for belongs together.
-    let device = matches!(&steps[0].call, Call::Reset { layout } if layout.device);
     let mut budget = campaign.settings.shrink;
     if difference.kind == Kind::Broken {
         budget = budget.min(WHEN_BROKEN);
@@ -68,10 +68,8 @@ pub(crate) fn shrink(
             smaller |= attempt(&mut steps, &mut difference, candidate)?;
         }
         for at in 1..steps.len() {
-            if device && matches!(steps[at].call, Call::Alloc { .. }) {
-                continue;
-            }
-            for call in simpler(&steps[at].call) {
+            let Some(step) = steps.get(at) else { break };
+            for call in simpler(&step.call, &layout) {
                 let mut candidate = steps.clone();
                 let Some(step) = candidate.get_mut(at) else { break };
                 step.call = call;
@@ -88,10 +86,17 @@ pub(crate) fn shrink(
 }
 
 /// Calls that ask for less.
-fn simpler(call: &Call) -> Vec<Call> {
-    let mut calls = Vec::new();
+fn simpler(call: &Call, layout: &Layout) -> Vec<Call> {
     match call {
+        // A device pool hands out ids with a page in every band: what it is asked for belongs together.
+        Call::Alloc { requests, stamp } if layout.device => {
+            let one_less = |(band, tokens): &(String, i64)| (band.clone(), tokens - page_tokens(layout, band) as i64);
+            let less: Vec<(String, i64)> = requests.iter().map(one_less).collect();
+            let some = less.iter().all(|(_, tokens)| *tokens > 0);
+            some.then_some(Call::Alloc { requests: less, stamp: *stamp }).into_iter().collect()
+        }
         Call::Alloc { requests, stamp } => {
+            let mut calls = Vec::new();
             for at in 0..requests.len() {
                 let mut fewer = requests.clone();
                 fewer.remove(at);
@@ -104,21 +109,35 @@ fn simpler(call: &Call) -> Vec<Call> {
                     }
                 }
             }
+            calls
         }
-        Call::Free { band, tokens } if tokens.len() > 1 => {
-            for half in [&tokens[..tokens.len() / 2], &tokens[tokens.len() / 2..]] {
-                calls.push(Call::Free { band: band.clone(), tokens: half.to_vec() });
-            }
-        }
-        Call::Translate { band, tokens } if tokens.len() > 1 => {
-            for half in [&tokens[..tokens.len() / 2], &tokens[tokens.len() / 2..]] {
-                calls.push(Call::Translate { band: band.clone(), tokens: half.to_vec() });
-            }
-        }
-        Call::Release { event: Some(event), key: Some(_) } => {
-            calls.push(Call::Release { event: Some(*event), key: None });
-        }
-        _ => {}
+        Call::Free { band, tokens } => fewer_pages(tokens, page_tokens(layout, band))
+            .map(|tokens| Call::Free { band: band.clone(), tokens })
+            .collect(),
+        Call::Unbind { band, tokens } => fewer_pages(tokens, page_tokens(layout, band))
+            .map(|tokens| Call::Unbind { band: band.clone(), tokens })
+            .collect(),
+        Call::Translate { band, tokens } => fewer_pages(tokens, page_tokens(layout, band))
+            .map(|tokens| Call::Translate { band: band.clone(), tokens })
+            .collect(),
+        Call::Forward { event, tokens } => fewer_pages(tokens, layout.bands[0].page_tokens as usize)
+            .map(|tokens| Call::Forward { event: *event, tokens })
+            .collect(),
+        Call::Release { event: Some(event), key: Some(_) } => vec![Call::Release { event: Some(*event), key: None }],
+        _ => Vec::new(),
     }
-    calls
+}
+
+fn page_tokens(layout: &Layout, band: &str) -> usize {
+    layout.bands.iter().find(|known| known.name == band).map_or(1, |band| band.page_tokens as usize)
+}
+
+/// The tokens without those of one page, for each page but the last one that is left.
+fn fewer_pages(tokens: &[i64], page_tokens: usize) -> impl Iterator<Item = Vec<i64>> {
+    let pages: Vec<&[i64]> = tokens.chunks(page_tokens).collect();
+    let count = if pages.len() > 1 { pages.len() } else { 0 };
+    (0..count).map(move |without| {
+        let rest = pages.iter().enumerate().filter(|(at, _)| *at != without);
+        rest.flat_map(|(_, page)| page.iter().copied()).collect()
+    })
 }
