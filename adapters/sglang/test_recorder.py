@@ -171,12 +171,32 @@ class Recorder(unittest.TestCase):
         for owner, old in zip(TOUCHED, before):
             self.assertEqual({name for name, value in vars(owner).items() if old.get(name) is not value}, set())
 
+    def test_a_forked_process_leaves_the_trace_alone(self):
+        def work():
+            arena = host_arena.build(512, record_demo.BANDS[1:])
+            pages = arena.alloc("swa", 4)
+            child = os.fork()
+            if child == 0:
+                arena.free("swa", pages)
+                os._exit(leasecheck_sglang.stop())
+            self.assertEqual(os.waitpid(child, 0)[1], 0)
+            arena.free("swa", pages[:2])
+
+        _, lines, at = self.record(work)
+        self.assertEqual([line.get("k") for line in lines], [None, "alloc", "free", "end"])
+        self.assertEqual(len(at), 1)
+
     def test_environment_switch(self):
         with tempfile.TemporaryDirectory() as folder:
+            shadowed = Path(folder) / "other"
+            shadowed.mkdir()
+            (shadowed / "sitecustomize.py").write_text("import sys; sys.seen = True")
             program = "import host_arena; a = host_arena.build(512, __import__('record_demo').BANDS[1:]); a.alloc('swa', 2)"
-            environment = dict(os.environ, PYTHONPATH=str(HERE), LEASECHECK_RECORD=f"{folder}/run.jsonl")
+            program += "; import os, sys; assert sys.seen; os.fork() or os._exit(a.alloc('swa', 2) is None); os.wait()"
+            path = os.pathsep.join([str(HERE), str(shadowed)])
+            environment = dict(os.environ, PYTHONPATH=path, LEASECHECK_RECORD=f"{folder}/run.jsonl")
             subprocess.run([sys.executable, "-c", program], env=environment, check=True)
-            (path,) = Path(folder).iterdir()
+            (path,) = Path(folder).glob("run.*.jsonl")
             kinds = [json.loads(line).get("k") for line in path.read_text().splitlines()]
         self.assertEqual(kinds, [None, "alloc", "end"])
 

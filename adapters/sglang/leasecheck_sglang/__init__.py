@@ -4,7 +4,8 @@
     leasecheck_sglang.record("run.jsonl")       # before the engine makes its pools
 
 or, for a launched server, `LEASECHECK_RECORD=run.jsonl` with this folder on `PYTHONPATH`: `sitecustomize.py` beside this
-package sees it. Every process of a server writes a file of its own (`run.PID.jsonl`).
+package sees it. Every process of a server that has pools writes a file of its own (`run.PID.jsonl`). A process that is killed
+leaves a trace without its end.
 
 What is recorded: the host arena with its leases, compactions, moves and events; L2 transfers, as accesses of their stream;
 allocation, freeing and moves of the hybrid sliding-window device pools. Operations are recorded while the arena's own lock
@@ -52,12 +53,12 @@ class _OnImport(importlib.abc.MetaPathFinder):
         return spec
 
 
-def record(path):
-    """Starts recording into `path`. Pools that exist already are not seen."""
+def record(path, lazy=False):
+    """Starts recording into `path`. Pools that exist already are not seen. `lazy`: without pools, there is no file."""
     global _writer
     if _writer is not None:
         raise RuntimeError(f"already recording into {_writer.path}")
-    _writer = Writer(path)
+    _writer = Writer(path, lazy)
     for name, part in PARTS.items():
         if name in sys.modules:
             part.instrument(_writer)
@@ -72,10 +73,30 @@ def stop():
     writer, _writer = _writer, None
     if writer is None:
         return 0
+    _leave()
+    return writer.close()
+
+
+def _leave():
+    """SGLang is as it was."""
     sys.meta_path[:] = [finder for finder in sys.meta_path if not isinstance(finder, _OnImport)]
     for part in PARTS.values():
         part.restore()
-    return writer.close()
+
+
+def _in_forked_child():
+    """The thread that writes is not here, and the file is the parent's: the child begins a trace of its own, if the
+    environment says so."""
+    global _writer
+    writer, _writer = _writer, None
+    if writer is None:
+        return
+    writer.abandon()
+    _leave()
+    from_environment()
+
+
+os.register_at_fork(after_in_child=_in_forked_child)
 
 
 def from_environment():
@@ -83,4 +104,4 @@ def from_environment():
     path = os.environ.get("LEASECHECK_RECORD")
     if path:
         stem, dot, ending = path.rpartition(".")
-        record(f"{stem or ending}.{os.getpid()}{dot}{ending if stem else ''}")
+        record(f"{stem or ending}.{os.getpid()}{dot}{ending if stem else ''}", lazy=True)

@@ -1,8 +1,7 @@
 """The host arena: `_SharedPageEnvelopeHostBacking`.
 
-Each public method is wrapped in the arena's own re-entrant lock, so that a line stands where the operation took effect;
-waiting for leases drops the lock whole, as before. Ids and places are caught where the arena computes them, in the helpers
-that it calls, instead of being computed twice.
+Each public method is wrapped in the arena's own re-entrant lock; waiting for leases drops the lock whole, as before. Ids
+and places are caught where the arena computes them, in the helpers that it calls, instead of being computed twice.
 """
 import json
 import sys
@@ -122,6 +121,35 @@ class Awaited:
         self.add((SYNC, me(), now(), self.number))
 
 
+def recorded(body):
+    """A method that `body` replaces on arenas that are recorded; it gets what is known of the arena, and the original."""
+
+    def make(original):
+        def method(self, *args, **kwargs):
+            known = self._lc
+            return original(self, *args, **kwargs) if known is None else body(known, original, self, *args, **kwargs)
+
+        return method
+
+    return make
+
+
+def locked(body):
+    """The same in the arena's own lock, so that the line stands where the operation took effect."""
+
+    def make(original):
+        def method(self, *args, **kwargs):
+            known = self._lc
+            if known is None:
+                return original(self, *args, **kwargs)
+            with self.lock:
+                return body(known, original, self, *args, **kwargs)
+
+        return method
+
+    return make
+
+
 def listed(names):
     return f"[{','.join(names)}]"
 
@@ -151,31 +179,25 @@ def instrument(writer):
 
         return __init__
 
-    def alloc_many(original):
-        def alloc_many(self, requests):
-            known = self._lc
-            if known is None:
-                return original(self, requests)
-            with self.lock:
-                # An operation of another thread may come in between while this one waits: the last ones are its own.
-                known.reserved.clear()
-                try:
-                    result = original(self, requests)
-                except BaseException as error:
-                    if whole(self, requests):
-                        add((ALLOC_RAISED, me(), now(), *asked(self, requests), Text(error)))
-                    raise
-                if len(requests) == 1 and result is not None:
-                    # Most calls are of this kind.
-                    name, need = requests[0]
-                    ids, places = known.reserved[-1], known.taken[id(self.sides[name])]
-                    if need >= 0:
-                        add((ALLOC_ONE, me(), now(), known.bands[name], len(ids), ids, places))
-                elif whole(self, requests):
-                    several(self, requests, result)
-                return result
-
-        return alloc_many
+    @locked
+    def alloc_many(known, original, self, requests):
+        # An operation of another thread may come in between while this one waits: the last ones are its own.
+        known.reserved.clear()
+        try:
+            result = original(self, requests)
+        except BaseException as error:
+            if whole(self, requests):
+                add((ALLOC_RAISED, me(), now(), *asked(self, requests), Text(error)))
+            raise
+        if len(requests) == 1 and result is not None:
+            # Most calls are of this kind.
+            name, need = requests[0]
+            ids, places = known.reserved[-1], known.taken[id(self.sides[name])]
+            if need >= 0:
+                add((ALLOC_ONE, me(), now(), known.bands[name], len(ids), ids, places))
+        elif whole(self, requests):
+            several(self, requests, result)
+        return result
 
     def whole(self, requests):
         sides = self.sides
@@ -202,201 +224,134 @@ def instrument(writer):
             places += known.taken[id(self.sides[name])][first : first + len(pages)]
         add((ALLOC, me(), now(), names, counts, ids, places))
 
-    def free(original):
-        def free(self, name, indices):
-            known = self._lc
-            if known is None:
-                return original(self, name, indices)
-            with self.lock:
-                known.pages = None
-                try:
-                    result = original(self, name, indices)
-                except BaseException as error:
-                    failed(FREE_RAISED, known, name, error)
-                    raise
-                add((FREE, me(), now(), known.bands[name], known.pages))
-                return result
+    @locked
+    def free(known, original, self, name, indices):
+        result = with_pages(FREE_RAISED, known, original, self, name, indices)
+        add((FREE, me(), now(), known.bands[name], known.pages))
+        return result
 
-        return free
+    @locked
+    def translate_indices(known, original, self, name, indices):
+        result = with_pages(TRANSLATE_RAISED, known, original, self, name, indices)
+        add((TRANSLATE, me(), now(), known.bands[name], known.pages, known.expanded))
+        return result
 
-    def failed(line, known, name, error):
-        if known.pages is not None and all(page >= 0 for page in known.pages):
-            add((line, me(), now(), known.bands[name], list(known.pages), Text(error)))
+    def with_pages(raised, known, original, self, name, indices):
+        """Calls an operation on pages, which are caught meanwhile."""
+        known.pages = None
+        try:
+            return original(self, name, indices)
+        except BaseException as error:
+            if known.pages is not None and all(page >= 0 for page in known.pages):
+                add((raised, me(), now(), known.bands[name], list(known.pages), Text(error)))
+            raise
 
-    def translate_indices(original):
-        def translate_indices(self, name, indices):
-            known = self._lc
-            if known is None:
-                return original(self, name, indices)
-            with self.lock:
-                known.pages = None
-                try:
-                    result = original(self, name, indices)
-                except BaseException as error:
-                    failed(TRANSLATE_RAISED, known, name, error)
-                    raise
-                add((TRANSLATE, me(), now(), known.bands[name], known.pages, known.expanded))
-                return result
+    @locked
+    def translate_index(known, original, self, name, index):
+        result = original(self, name, index)
+        size = self.sides[name].page_size
+        add((TRANSLATE_ONE, me(), now(), known.bands[name], index // size, result // size))
+        return result
 
-        return translate_indices
+    @locked
+    def available_size(known, original, self, name):
+        result = original(self, name)
+        add((AVAILABLE, me(), now(), known.bands[name], result // self.sides[name].page_size))
+        return result
 
-    def translate_index(original):
-        def translate_index(self, name, index):
-            known = self._lc
-            if known is None:
-                return original(self, name, index)
-            with self.lock:
-                result = original(self, name, index)
-                size = self.sides[name].page_size
-                add((TRANSLATE_ONE, me(), now(), known.bands[name], index // size, result // size))
-                return result
+    @locked
+    def can_fit_many_then(known, original, self, requests, following_requests, *, empty=False):
+        result = original(self, requests, following_requests, empty=empty)
+        both = [*requests, *following_requests]
+        if both and all(need >= 0 for _, need in both):
+            flags = ["true" if flag else "false" for flag in (result, empty)]
+            add((ADMIT, me(), now(), *asked(self, both), *flags))
+        return result
 
-        return translate_index
+    @locked
+    def acquire_layout(known, original, self):
+        if self._compacting and not self._layout_lease_state.depth:
+            add((LEASE_ASK, me(), now(), known.name))
+        original(self)
+        add((LEASE, me(), now(), known.name, self._layout_lease_state.depth))
 
-    def available_size(original):
-        def available_size(self, name):
-            known = self._lc
-            if known is None:
-                return original(self, name)
-            with self.lock:
-                result = original(self, name)
-                add((AVAILABLE, me(), now(), known.bands[name], result // self.sides[name].page_size))
-                return result
-
-        return available_size
-
-    def can_fit(original):
-        def can_fit_many_then(self, requests, following_requests, *, empty=False):
-            if self._lc is None:
-                return original(self, requests, following_requests, empty=empty)
-            with self.lock:
-                result = original(self, requests, following_requests, empty=empty)
-                both = [*requests, *following_requests]
-                if both and all(need >= 0 for _, need in both):
-                    flags = ["true" if flag else "false" for flag in (result, empty)]
-                    add((ADMIT, me(), now(), *asked(self, both), *flags))
-                return result
-
-        return can_fit_many_then
-
-    def acquire(original):
-        def acquire_layout(self):
-            known = self._lc
-            if known is None:
-                return original(self)
-            with self.lock:
-                if self._compacting and not self._layout_lease_state.depth:
-                    add((LEASE_ASK, me(), now(), known.name))
+    @locked
+    def release_layout(known, original, self, finish_event=None, transfer_key=None):
+        if finish_event is None:
+            try:
                 original(self)
-                add((LEASE, me(), now(), known.name, self._layout_lease_state.depth))
+            except BaseException:
+                add((RELEASE_RAISED, me(), now(), known.name))
+                raise
+            add((RELEASE, me(), now(), known.name, self._layout_lease_state.depth))
+            return
+        stream, event = getattr(finish_event, "_leasecheck_stream", None), number(finish_event)
+        if stream is not None:
+            add((RECORD, me(), now(), event, stream))
+        try:
+            original(self, finish_event, transfer_key)
+        except BaseException:
+            add((HAND_OFF_RAISED, me(), now(), known.name, event))
+            raise
+        depth = self._layout_lease_state.depth
+        if transfer_key is None:
+            add((HAND_OFF, me(), now(), known.name, event, depth))
+        else:
+            add((HAND_OFF_KEY, me(), now(), known.name, event, Text(transfer_key), depth))
 
-        return acquire_layout
+    @recorded
+    def prune(known, original, self):
+        events = self._pending_transfer_events
+        before = dict(events)
+        original(self)
+        for key, event in before.items():
+            if key not in events:
+                add((DONE, me(), now(), number(event)))
 
-    def release(original):
-        def release_layout(self, finish_event=None, transfer_key=None):
-            known = self._lc
-            if known is None:
-                return original(self, finish_event, transfer_key)
-            with self.lock:
-                if finish_event is None:
-                    try:
-                        original(self)
-                    except BaseException:
-                        add((RELEASE_RAISED, me(), now(), known.name))
-                        raise
-                    add((RELEASE, me(), now(), known.name, self._layout_lease_state.depth))
-                    return
-                stream, event = getattr(finish_event, "_leasecheck_stream", None), number(finish_event)
-                if stream is not None:
-                    add((RECORD, me(), now(), event, stream))
-                try:
-                    original(self, finish_event, transfer_key)
-                except BaseException:
-                    add((HAND_OFF_RAISED, me(), now(), known.name, event))
-                    raise
-                depth = self._layout_lease_state.depth
-                if transfer_key is None:
-                    add((HAND_OFF, me(), now(), known.name, event, depth))
-                else:
-                    add((HAND_OFF_KEY, me(), now(), known.name, event, Text(transfer_key), depth))
-
-        return release_layout
-
-    def prune(original):
-        def _prune_completed_transfer_events_locked(self):
-            events = self._pending_transfer_events
-            if self._lc is None or not events:
-                return original(self)
-            before = dict(events)
-            original(self)
-            for key, event in before.items():
-                if key not in events:
-                    add((DONE, me(), now(), number(event)))
-
-        return _prune_completed_transfer_events_locked
-
-    def begin(original):
-        def _begin_compaction(self):
-            known = self._lc
-            if known is None or self._layout_lease_state.depth:
-                return original(self)
-            add((COMPACT_ASK, me(), now(), known.name))
-            known.begun, known.handling = None, sys.exc_info()[1]
-            return [Awaited(event, add, number(event)) for event in original(self)]
-
-        return _begin_compaction
+    @recorded
+    def begin_compaction(known, original, self):
+        if self._layout_lease_state.depth:
+            return original(self)
+        add((COMPACT_ASK, me(), now(), known.name))
+        known.begun, known.handling = None, sys.exc_info()[1]
+        return [Awaited(event, add, number(event)) for event in original(self)]
 
     def begun(known):
         if known.begun != me():
             known.begun = me()
             add((COMPACT_BEGIN, me(), now(), known.name))
 
-    def compact_side(original):
-        def _compact_side(self, side):
-            known = self._lc
-            if known is None:
-                return original(self, side)
+    @recorded
+    def compact_side(known, original, self, side):
+        begun(known)
+        before = side.logical_to_physical
+        original(self, side)
+        after = side.logical_to_physical
+        moved = [(page, before[page], place) for page, place in after.items() if before[page] != place]
+        if moved:
+            ids, places, targets = (list(column) for column in zip(*moved))
+            add((MOVE, me(), now(), known.band(side, self), ids, places, targets))
+
+    @recorded
+    def finish_compaction(known, original, self):
+        if sys.exc_info()[1] is known.handling:
             begun(known)
-            before = side.logical_to_physical
-            original(self, side)
-            after = side.logical_to_physical
-            moved = [(page, before[page], place) for page, place in after.items() if before[page] != place]
-            if moved:
-                ids, places, targets = (list(column) for column in zip(*moved))
-                add((MOVE, me(), now(), known.band(side, self), ids, places, targets))
+            clearing = known.clearing.get(me())
+            if clearing is not None:
+                add((CLEAR, me(), now(), known.bands[clearing]))
+            add((COMPACT_END, me(), now(), known.name))
+        else:
+            add((COMPACT_GIVEN_UP, me(), now(), known.name))
+        known.begun = None
+        original(self)
 
-        return _compact_side
-
-    def finish(original):
-        def _finish_compaction(self):
-            known = self._lc
-            if known is not None:
-                if sys.exc_info()[1] is known.handling:
-                    begun(known)
-                    clearing = known.clearing.get(me())
-                    if clearing is not None:
-                        add((CLEAR, me(), now(), known.bands[clearing]))
-                    add((COMPACT_END, me(), now(), known.name))
-                else:
-                    add((COMPACT_GIVEN_UP, me(), now(), known.name))
-                known.begun = None
-            original(self)
-
-        return _finish_compaction
-
-    def clear(original):
-        def clear(self, name):
-            known = self._lc
-            if known is None:
-                return original(self, name)
-            with self.lock:
-                known.clearing[me()] = name
-                try:
-                    return original(self, name)
-                finally:
-                    del known.clearing[me()]
-
-        return clear
+    @locked
+    def clear(known, original, self, name):
+        known.clearing[me()] = name
+        try:
+            return original(self, name)
+        finally:
+            del known.clearing[me()]
 
     # An arena that was made before is not recorded.
     _wraps.add(backing, "_lc", None)
@@ -407,13 +362,13 @@ def instrument(writer):
         ("translate_indices", translate_indices),
         ("translate_index", translate_index),
         ("available_size", available_size),
-        ("can_fit_many_then", can_fit),
-        ("acquire_layout", acquire),
-        ("release_layout", release),
+        ("can_fit_many_then", can_fit_many_then),
+        ("acquire_layout", acquire_layout),
+        ("release_layout", release_layout),
         ("clear", clear),
         ("_prune_completed_transfer_events_locked", prune),
-        ("_begin_compaction", begin),
+        ("_begin_compaction", begin_compaction),
         ("_compact_side", compact_side),
-        ("_finish_compaction", finish),
+        ("_finish_compaction", finish_compaction),
     ):
         _wraps.wrap(backing, name, make)

@@ -1,5 +1,6 @@
 """Lines are tuples until a thread of their own has time to write them."""
 import json
+import os
 import sys
 import threading
 import time
@@ -46,7 +47,8 @@ class Writer:
     """Collects the lines of one trace. `add` is one append of one tuple, which the interpreter does atomically: a
     `template`, the thread, the time, the values."""
 
-    def __init__(self, path):
+    def __init__(self, path, lazy=False):
+        """`lazy`: there is no file before there is something to write."""
         self.path = path
         self.lines = []
         self.add = self.lines.append
@@ -54,12 +56,15 @@ class Writer:
         self.late = 0
         self.numbers = 0
         self.written = 0
-        self.file = open(path, "w", encoding="utf-8")
+        self.file = None if lazy else self.open()
         self.last_arena = time.monotonic()
         self.begun = False
         self.closing = threading.Event()
         self.thread = threading.Thread(target=self._loop, name="leasecheck-writer", daemon=True)
         self.thread.start()
+
+    def open(self):
+        return open(self.path, "w", encoding="utf-8")
 
     def number(self, thing):
         """A number of its own for an event or a stream; addresses are used again."""
@@ -96,6 +101,7 @@ class Writer:
     def _flush(self):
         if not self.begun:
             self.begun = True
+            self.file = self.file or self.open()
             header = {"leasecheck_trace": 1, "producer": "leasecheck_sglang 1, sglang 0.5.23", "arenas": self.arenas}
             # Move gates of device pools are predicates that nobody calls when they change.
             gated = any(arena.get("sink") for arena in self.arenas)
@@ -109,9 +115,19 @@ class Writer:
             self.written += count
         self.file.flush()
 
+    def abandon(self):
+        """In a forked process: what this copy still holds must not reach the parent's file."""
+        self.lines.clear()
+        if self.file is not None:
+            nowhere = os.open(os.devnull, os.O_WRONLY)
+            os.dup2(nowhere, self.file.fileno())
+            os.close(nowhere)
+
     def close(self):
         self.closing.set()
         self.thread.join()
+        if self.file is None and not self.arenas:
+            return 0
         self._flush()
         self.file.write('{"k":"end"}\n')
         self.file.close()
