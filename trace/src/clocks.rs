@@ -40,11 +40,15 @@ struct State {
     known: bool,
 }
 
-/// The kind of an agent, which is also the name space of its number.
+/// The kind of an agent, which is also the name space of its number. What is said of a stream is not said of the RDMA
+/// queue with the same number: no event, wait or synchronization orders what a queue does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Kind {
+    /// The one that everything without a number did.
+    Nameless,
     Thread,
     Stream,
+    Queue,
 }
 
 /// Every agent's clock.
@@ -53,7 +57,9 @@ pub(crate) struct Clocks {
     numbers: BTreeMap<(Kind, u64), Agent>,
     agents: Vec<State>,
     /// The agents that were looked up last, by kind.
-    recent: [Option<(u64, Agent)>; 2],
+    recent: [Option<(u64, Agent)>; 4],
+    /// What streams and queues are called.
+    stream_names: BTreeMap<u64, String>,
 }
 
 impl Clocks {
@@ -68,9 +74,13 @@ impl Clocks {
         let agent = *self.numbers.entry((kind, number)).or_insert(next);
         if agent == next {
             let name = match kind {
-                Kind::Thread if number == u64::MAX => "the thread".to_owned(),
+                Kind::Nameless => "the thread".to_owned(),
                 Kind::Thread => format!("thread {number}"),
+                Kind::Stream | Kind::Queue if self.stream_names.contains_key(&number) => {
+                    self.stream_names[&number].clone()
+                }
                 Kind::Stream => format!("stream {number}"),
+                Kind::Queue => format!("queue {number}"),
             };
             let mut clock = vec![0; next as usize + 1];
             clock[next as usize] = 1;
@@ -85,26 +95,37 @@ impl Clocks {
         self.agents[agent as usize].name = name.to_string();
     }
 
+    /// Gives the stream and the RDMA queue of that number a name.
+    pub(crate) fn rename_stream(&mut self, number: u64, name: &Name) {
+        for kind in [Kind::Stream, Kind::Queue] {
+            if let Some(agent) = self.numbers.get(&(kind, number)).copied() {
+                self.rename(agent, name);
+            }
+        }
+        self.stream_names.insert(number, name.to_string());
+    }
+
     /// Its name in reports.
     pub(crate) fn name(&self, agent: Agent) -> &str {
         &self.agents[agent as usize].name
     }
 
-    /// The name of the thread of that number.
-    pub(crate) fn thread_name(&self, number: u64) -> String {
+    /// The name of the thread of that number, or of the one without.
+    pub(crate) fn thread_name(&self, number: Option<u64>) -> String {
+        let Some(number) = number else { return "the thread".to_owned() };
         match self.numbers.get(&(Kind::Thread, number)) {
             Some(agent) => self.name(*agent).to_owned(),
             None => format!("holder {number}"),
         }
     }
 
-    /// Agents, known so far.
+    /// Agents known so far, and names.
     #[cfg(test)]
     pub(crate) fn len(&self) -> usize {
-        self.agents.len()
+        self.agents.len() + self.stream_names.len()
     }
 
-    /// Streams and RDMA queues, known so far.
+    /// Streams, known so far.
     pub(crate) fn streams(&self) -> Vec<Agent> {
         self.numbers.iter().filter(|((kind, _), _)| *kind == Kind::Stream).map(|(_, agent)| *agent).collect()
     }

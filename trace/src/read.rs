@@ -8,6 +8,14 @@ use std::io::BufRead;
 /// The longest line, in bytes.
 pub const MAX_LINE: usize = 16 << 20;
 
+/// How compressed files begin, what they are, and what unpacks them.
+const COMPRESSED: [(&[u8], &str, &str); 4] = [
+    (b"\x1f\x8b", "gzip", "gzip"),
+    (b"\x28\xb5\x2f\xfd", "Zstandard", "zstd"),
+    (b"BZh", "bzip2", "bzip2"),
+    (b"\xfd7zXZ\0", "xz", "xz"),
+];
+
 /// The first line of a trace alone.
 ///
 /// # Errors
@@ -97,6 +105,9 @@ pub fn check(file: &str, mut input: impl BufRead) -> Report {
 fn begin(input: &mut impl BufRead, text: &mut Vec<u8>) -> Result<(Header, Checker), String> {
     if !next_line(input, text)? {
         return Err("the file is empty; a trace begins with a line `{\"leasecheck_trace\":1,…}`".into());
+    }
+    if let Some((_, name, tool)) = COMPRESSED.iter().find(|(magic, ..)| text.starts_with(magic)) {
+        return Err(format!("the file is compressed ({name}): `{tool} -dc FILE | leasecheck trace /dev/stdin`"));
     }
     let header: Header = serde_json::from_slice(text).map_err(|error| {
         format!(

@@ -4,7 +4,7 @@ use super::arena::NOWHERE;
 use super::pages::same_length;
 use super::{Checker, Code, Place, say};
 use crate::clocks::Agent;
-use crate::format::{MemAlloc, MemFree, Pages, Places, Role, Space};
+use crate::format::{MemAlloc, MemFree, Pages, Places, ReadWrite, Role, Space};
 use crate::history::{Found, Memory, NOBODY, Touch};
 use crate::report::{Scene, Sketch};
 use leasecheck_core::Rule;
@@ -33,6 +33,14 @@ pub(super) struct Touching<'a> {
 type Aim = (Option<u32>, u32);
 
 impl Checker {
+    pub(super) fn read_write(&mut self, e: &ReadWrite, write: bool) -> Result<(), String> {
+        let agent = self.worker(e.th, e.s);
+        let target = Target { place: self.place(&e.r#in)?, at: e.at.as_ref(), ids: e.ids.as_ref(), space: e.sp };
+        self.queue(e.x, e.s, &target);
+        self.access(&target, &Touching { agent, write, whole: false, sums: e.sum.as_ref() })?;
+        Ok(())
+    }
+
     /// An access. Returns the bytes that it touches.
     pub(super) fn access(&mut self, target: &Target<'_>, touching: &Touching<'_>) -> Result<u64, String> {
         match target.place.band {

@@ -162,6 +162,9 @@ impl Band {
     }
 }
 
+/// Who holds a lease: a number of the trace's choice, or the thread that has none.
+pub(crate) type Who = Option<u64>;
+
 /// One arena.
 #[derive(Debug)]
 pub(crate) struct Arena {
@@ -174,7 +177,7 @@ pub(crate) struct Arena {
     pub(crate) leases: LeaseTable,
     /// The lines in which holders were granted their outermost leases.
     pub(crate) granted: BTreeMap<HolderId, u64>,
-    holders: BTreeMap<u64, HolderId>,
+    holders: BTreeMap<Who, HolderId>,
     keys: BTreeMap<u64, EventKey>,
     /// Handed-off events by the FIFO queue that they stand for.
     pub(crate) queues: BTreeMap<String, u64>,
@@ -281,7 +284,7 @@ impl Arena {
     }
 
     /// The number under which the lease table knows a holder.
-    pub(crate) fn holder(&mut self, number: u64) -> HolderId {
+    pub(crate) fn holder(&mut self, number: Who) -> HolderId {
         if let Some(holder) = self.holders.get(&number) {
             return *holder;
         }
@@ -292,12 +295,12 @@ impl Arena {
     }
 
     /// The trace's number of a holder.
-    pub(crate) fn number_of(&self, holder: HolderId) -> u64 {
-        self.holders.iter().find(|(_, other)| **other == holder).map_or(u64::MAX, |(number, _)| *number)
+    pub(crate) fn number_of(&self, holder: HolderId) -> Who {
+        self.holders.iter().find(|(_, other)| **other == holder).and_then(|(number, _)| *number)
     }
 
     /// Drops the number of a holder that holds nothing and waits for nothing.
-    pub(crate) fn drop_idle(&mut self, number: u64) {
+    pub(crate) fn drop_idle(&mut self, number: Who) {
         if let Some(holder) = self.holders.get(&number).copied()
             && self.leases.depth(holder) == 0
         {
@@ -348,7 +351,7 @@ impl Arena {
     }
 
     /// The line of a lease that is held now, with its holder.
-    pub(crate) fn lease(&self) -> Option<(u64, u64)> {
+    pub(crate) fn lease(&self) -> Option<(Who, u64)> {
         let holder = self.leases.holders().next()?;
         Some((self.number_of(holder), self.granted.get(&holder).copied().unwrap_or(0)))
     }

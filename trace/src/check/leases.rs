@@ -1,9 +1,9 @@
 //! Lines about holding pages still, and about moving them: leases, compactions, gates, moves.
 
-use super::arena::NOWHERE;
+use super::arena::{NOWHERE, Who};
 use super::pages::same_length;
 use super::{Checker, Code, say};
-use crate::format::{CompactAsk, CompactBegin, CompactEnd, HandOff, Lease, LeaseAsk, Move, Name, Out, Pages, Release};
+use crate::format::{CompactEnd, Gate, HandOff, Lease, Move, Out, Pages, Release, Turn};
 use crate::report::{Scene, Sketch};
 use leasecheck_core::{Outcome, PhysicalPage, Rule};
 use std::collections::BTreeSet;
@@ -18,16 +18,16 @@ pub(super) struct Wait {
 }
 
 /// Who: the holder, or else the thread.
-fn who(holder: Option<u64>, thread: Option<u64>) -> u64 {
-    holder.or(thread).unwrap_or(u64::MAX)
+fn who(holder: Option<u64>, thread: Option<u64>) -> Who {
+    holder.or(thread)
 }
 
 impl Checker {
-    fn holder_name(&self, number: u64) -> String {
+    fn holder_name(&self, number: Who) -> String {
         self.clocks.thread_name(number)
     }
 
-    pub(super) fn lease_ask(&mut self, e: &LeaseAsk) -> Result<(), String> {
+    pub(super) fn lease_ask(&mut self, e: &Turn) -> Result<(), String> {
         let arena = self.arena(&e.a)?;
         let number = who(e.h, e.th);
         let holder = self.arenas[arena].holder(number);
@@ -78,7 +78,7 @@ impl Checker {
     }
 
     /// A lease is given back. Returns whether there was one.
-    fn give_lease_back(&mut self, arena: usize, number: u64, out: Out, event: Option<u64>) -> bool {
+    fn give_lease_back(&mut self, arena: usize, number: Who, out: Out, event: Option<u64>) -> bool {
         let holder = self.arenas[arena].holder(number);
         let held = self.arenas[arena].leases.depth(holder) > 0;
         if self.enabled[Code::MovedUnderLease as usize] {
@@ -141,7 +141,7 @@ impl Checker {
         Ok(())
     }
 
-    pub(super) fn compact_ask(&mut self, e: &CompactAsk) -> Result<(), String> {
+    pub(super) fn compact_ask(&mut self, e: &Turn) -> Result<(), String> {
         let arena = self.arena(&e.a)?;
         let number = who(e.h, e.th);
         let holder = self.arenas[arena].holder(number);
@@ -154,7 +154,7 @@ impl Checker {
         Ok(())
     }
 
-    pub(super) fn compact_begin(&mut self, e: &CompactBegin) -> Result<(), String> {
+    pub(super) fn compact_begin(&mut self, e: &Turn) -> Result<(), String> {
         let arena = self.arena(&e.a)?;
         self.enter(arena, e.th);
         let number = who(e.h, e.th);
@@ -184,7 +184,7 @@ impl Checker {
     }
 
     /// The holder waits to move pages no more.
-    pub(super) fn compaction_over(&mut self, arena: usize, number: u64) {
+    pub(super) fn compaction_over(&mut self, arena: usize, number: Who) {
         let holder = self.arenas[arena].holder(number);
         self.arenas[arena].leases.end_compaction(holder);
         if self.waits.get(&number).is_some_and(|wait| wait.compaction && wait.arena == arena) {
@@ -193,14 +193,14 @@ impl Checker {
         self.arenas[arena].drop_idle(number);
     }
 
-    pub(super) fn gate(&mut self, arena: &Name, gate: &Name, thread: Option<u64>, close: bool) -> Result<(), String> {
-        let arena = self.arena(arena)?;
-        self.enter(arena, thread);
+    pub(super) fn gate(&mut self, e: &Gate, close: bool) -> Result<(), String> {
+        let arena = self.arena(&e.a)?;
+        self.enter(arena, e.th);
         let gates = &mut self.arenas[arena].gates;
         if close {
-            gates.insert(gate.to_string());
+            gates.insert(e.g.to_string());
         } else {
-            gates.remove(gate.0.as_str());
+            gates.remove(e.g.0.as_str());
         }
         Ok(())
     }
@@ -304,8 +304,8 @@ impl Checker {
     }
 
     /// Nobody waits in a circle.
-    fn check_deadlock(&mut self, start: u64) {
-        let mut reached: BTreeSet<u64> = BTreeSet::new();
+    fn check_deadlock(&mut self, start: Who) {
+        let mut reached: BTreeSet<Who> = BTreeSet::new();
         let mut next = vec![start];
         let mut circle = false;
         while let Some(number) = next.pop() {
@@ -329,11 +329,11 @@ impl Checker {
     }
 
     /// The holders that could end the wait of a holder.
-    fn waits_for(&self, number: u64) -> Vec<u64> {
+    fn waits_for(&self, number: Who) -> Vec<Who> {
         let Some(wait) = self.waits.get(&number) else { return Vec::new() };
         let state = &self.arenas[wait.arena];
         let others = if wait.compaction {
-            state.leases.holders().map(|holder| state.number_of(holder)).collect::<Vec<u64>>()
+            state.leases.holders().map(|holder| state.number_of(holder)).collect::<Vec<Who>>()
         } else {
             state.leases.waiting().iter().map(|holder| state.number_of(*holder)).collect()
         };

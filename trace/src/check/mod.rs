@@ -18,11 +18,11 @@ use crate::clocks::{Agent, Clocks, Kind};
 use crate::format::{Event, Header, Name, Recorded, Space, VERSION};
 use crate::report::{Checked, Finding, KEPT, NEEDS, Sketch, Unchecked};
 use access::{Target, Touching};
-use arena::Arena;
+use arena::{Arena, Who};
 use leasecheck_core::Rule;
 use leasecheck_sim::invariants::Code;
 use order::{Queued, Remembered};
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use transfers::{Stored, Transfer};
 
 /// Characters of a line that a finding shows.
@@ -76,13 +76,11 @@ pub struct Checker {
     signals: Remembered,
     /// RDMA operations that no completion was seen of.
     posts: Remembered,
-    /// Agents that are RDMA queues, which no synchronization of the device waits for.
-    queues: BTreeSet<Agent>,
     queued: Queued,
     transfers: BTreeMap<u64, Transfer>,
     stored: Stored,
     /// Holders that wait for a lease or a compaction.
-    waits: BTreeMap<u64, leases::Wait>,
+    waits: BTreeMap<Who, leases::Wait>,
     /// The generation that was handed out last.
     generation: u32,
     line: u64,
@@ -115,7 +113,6 @@ impl Checker {
             events: Remembered::default(),
             signals: Remembered::default(),
             posts: Remembered::default(),
-            queues: BTreeSet::new(),
             queued: Queued::default(),
             transfers: BTreeMap::new(),
             stored: Stored::default(),
@@ -180,7 +177,10 @@ impl Checker {
     }
 
     fn thread(&mut self, number: Option<u64>) -> Agent {
-        self.clocks.agent(Kind::Thread, number.unwrap_or(u64::MAX))
+        match number {
+            Some(number) => self.clocks.agent(Kind::Thread, number),
+            None => self.clocks.agent(Kind::Nameless, 0),
+        }
     }
 
     fn stream(&mut self, number: u64) -> Agent {
@@ -259,10 +259,7 @@ impl Checker {
                 let thread = self.thread(e.th);
                 self.clocks.rename(thread, &e.name);
             }
-            Event::Stream(e) => {
-                let stream = self.stream(e.s);
-                self.clocks.rename(stream, &e.name);
-            }
+            Event::Stream(e) => self.clocks.rename_stream(e.s, &e.name),
             Event::Alloc(e) => self.alloc(e)?,
             Event::Free(e) => self.free(e)?,
             Event::Clear(e) => self.clear(e)?,
@@ -282,28 +279,14 @@ impl Checker {
             Event::CompactBegin(e) => self.compact_begin(e)?,
             Event::Move(e) => self.moves(e)?,
             Event::CompactEnd(e) => self.compact_end(e)?,
-            Event::GateClose(e) => self.gate(&e.a, &e.g, e.th, true)?,
-            Event::GateOpen(e) => self.gate(&e.a, &e.g, e.th, false)?,
-            Event::Pin(e) => self.pin(&e.b, &e.ids, e.th, true)?,
-            Event::Unpin(e) => self.pin(&e.b, &e.ids, e.th, false)?,
+            Event::GateClose(e) => self.gate(e, true)?,
+            Event::GateOpen(e) => self.gate(e, false)?,
+            Event::Pin(e) => self.pin(e, true)?,
+            Event::Unpin(e) => self.pin(e, false)?,
             Event::MemAlloc(e) => self.mem_alloc(e)?,
             Event::MemFree(e) => self.mem_free(e)?,
-            Event::Read(e) => {
-                let agent = self.worker(e.th, e.s);
-                let target =
-                    Target { place: self.place(&e.r#in)?, at: e.at.as_ref(), ids: e.ids.as_ref(), space: e.sp };
-                let touching = Touching { agent, write: false, whole: false, sums: e.sum.as_ref() };
-                self.queue(e.x, e.s, &target);
-                self.access(&target, &touching)?;
-            }
-            Event::Write(e) => {
-                let agent = self.worker(e.th, e.s);
-                let target =
-                    Target { place: self.place(&e.r#in)?, at: e.at.as_ref(), ids: e.ids.as_ref(), space: e.sp };
-                let touching = Touching { agent, write: true, whole: false, sums: e.sum.as_ref() };
-                self.queue(e.x, e.s, &target);
-                self.access(&target, &touching)?;
-            }
+            Event::Read(e) => self.read_write(e, false)?,
+            Event::Write(e) => self.read_write(e, true)?,
             Event::Copy(e) => self.copy(e)?,
             Event::HostRead(e) => {
                 let (thread, stream) = (self.thread(e.th), self.stream(e.s));
@@ -329,10 +312,8 @@ impl Checker {
             Event::SyncDevice(e) => {
                 let thread = self.thread(e.th);
                 for stream in self.clocks.streams() {
-                    if !self.queues.contains(&stream) {
-                        self.clocks.pass(stream, thread);
-                        self.stream_done(stream);
-                    }
+                    self.clocks.pass(stream, thread);
+                    self.stream_done(stream);
                 }
             }
             Event::Done(e) => self.event_completed(e.ev),
@@ -349,8 +330,8 @@ impl Checker {
             }
             Event::Transfer(e) => self.transfer(e)?,
             Event::TransferEnd(e) => self.transfer_end(e),
-            Event::Store(e) => self.store(e)?,
-            Event::Fetch(e) => self.fetch(e)?,
+            Event::Store(e) => self.storage(e, false)?,
+            Event::Fetch(e) => self.storage(e, true)?,
             Event::Post(e) => self.post(e)?,
             Event::Complete(e) => {
                 let thread = self.thread(e.th);

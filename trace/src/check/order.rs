@@ -180,8 +180,7 @@ impl Checker {
 
     pub(super) fn wait(&mut self, e: &Wait) {
         let stream = self.worker(e.th, Some(e.s));
-        // No stream's wait orders what an RDMA queue does.
-        if let Some(clock) = self.events.get(e.ev).filter(|_| !self.queues.contains(&stream)) {
+        if let Some(clock) = self.events.get(e.ev) {
             self.clocks.learn(stream, clock);
         }
     }

@@ -4,8 +4,7 @@ use super::arena::NOWHERE;
 use super::design::Granted;
 use super::{Checker, Code, say};
 use crate::format::{
-    Admit, Alloc, Available, Bands, Bind, Clear, Empty, Free, FreeBytes, Name, Out, Pages, Recorded, State, Tombstone,
-    Translate,
+    Admit, Alloc, Available, Bands, Clear, Empty, FreeBytes, GiveBack, Out, Pages, Pinned, Placed, Recorded, State,
 };
 use leasecheck_core::{Admission, BandId, LogicalPage, Request, Rule};
 
@@ -89,7 +88,7 @@ impl Checker {
         for request in requests {
             self.arenas[arena].bands[usize::from(request.band.0)].failed = Some(self.line);
         }
-        let holder = self.arenas[arena].holder(e.th.unwrap_or(u64::MAX));
+        let holder = self.arenas[arena].holder(e.th);
         let Some(beside) = &self.arenas[arena].beside else { return };
         let admission = beside.admission(requests, false);
         // Who holds a lease itself cannot wait for a compaction.
@@ -180,7 +179,7 @@ impl Checker {
         });
     }
 
-    pub(super) fn free(&mut self, e: &Free) -> Result<(), String> {
+    pub(super) fn free(&mut self, e: &GiveBack) -> Result<(), String> {
         let (arena, band) = self.band(&e.b)?;
         self.enter(arena, e.th);
         self.settle(arena);
@@ -197,7 +196,7 @@ impl Checker {
         Ok(())
     }
 
-    pub(super) fn tombstone(&mut self, e: &Tombstone) -> Result<(), String> {
+    pub(super) fn tombstone(&mut self, e: &GiveBack) -> Result<(), String> {
         let (arena, band) = self.band(&e.b)?;
         self.enter(arena, e.th);
         self.give_back(arena, band, &e.ids, e.ev, e.out);
@@ -260,11 +259,11 @@ impl Checker {
         if let Some(beside) = &mut self.arenas[arena].beside {
             beside.arena.clear(BandId(band as u8));
         }
-        self.compaction_over(arena, e.th.unwrap_or(u64::MAX));
+        self.compaction_over(arena, e.th);
         Ok(())
     }
 
-    pub(super) fn bind(&mut self, e: &Bind) -> Result<(), String> {
+    pub(super) fn bind(&mut self, e: &Placed) -> Result<(), String> {
         let (arena, band) = self.band(&e.b)?;
         self.enter(arena, e.th);
         same_length(e.ids.len(), e.at.as_ref().map(Pages::len), "at")?;
@@ -277,7 +276,7 @@ impl Checker {
         Ok(())
     }
 
-    pub(super) fn translate(&mut self, e: &Translate) -> Result<(), String> {
+    pub(super) fn translate(&mut self, e: &Placed) -> Result<(), String> {
         let (arena, band) = self.band(&e.b)?;
         self.enter(arena, e.th);
         same_length(e.ids.len(), e.at.as_ref().map(Pages::len), "at")?;
@@ -444,10 +443,10 @@ impl Checker {
         Ok(())
     }
 
-    pub(super) fn pin(&mut self, band: &Name, ids: &Pages, thread: Option<u64>, pin: bool) -> Result<(), String> {
-        let (arena, band) = self.band(band)?;
-        self.enter(arena, thread);
-        for id in ids {
+    pub(super) fn pin(&mut self, e: &Pinned, pin: bool) -> Result<(), String> {
+        let (arena, band) = self.band(&e.b)?;
+        self.enter(arena, e.th);
+        for id in &e.ids {
             self.check_live(arena, band, *id, if pin { "is pinned" } else { "is unpinned" });
             if let Some(page) = self.arenas[arena].bands[band].live_mut(*id) {
                 page.pins = if pin { page.pins + 1 } else { page.pins.saturating_sub(1) };

@@ -3,7 +3,8 @@
 use super::access::{Target, Touching};
 use super::order::REMEMBERED;
 use super::{Checker, Code, say};
-use crate::format::{self, Copy, Fetch, Name, Out, Pages, Places, Post, Recorded, Space, Store, TransferEnd};
+use crate::clocks::Kind;
+use crate::format::{self, Copy, Name, Out, Pages, Places, Post, Recorded, Space, StoreFetch, TransferEnd};
 use leasecheck_core::Rule;
 use std::collections::{BTreeMap, VecDeque};
 
@@ -13,16 +14,6 @@ pub(super) struct Transfer {
     bytes: u64,
     copied: u64,
     line: u64,
-}
-
-/// What a storage thread does.
-#[derive(Clone, Copy)]
-struct Storage<'a> {
-    band: &'a Name,
-    keys: &'a [Name],
-    ids: Option<&'a Pages>,
-    at: Option<&'a Places>,
-    sums: Option<&'a Places>,
 }
 
 /// What keys stand for, per name of a band: arenas that share a storage share its keys. The oldest are forgotten when
@@ -122,22 +113,11 @@ impl Checker {
         }
     }
 
-    pub(super) fn store(&mut self, e: &Store) -> Result<(), String> {
-        let storage =
-            Storage { band: &e.b, keys: &e.keys, ids: e.ids.as_ref(), at: e.at.as_ref(), sums: e.sum.as_ref() };
-        self.storage(e.th, &storage, e.out, false)
-    }
-
-    pub(super) fn fetch(&mut self, e: &Fetch) -> Result<(), String> {
-        let storage =
-            Storage { band: &e.b, keys: &e.keys, ids: e.ids.as_ref(), at: e.at.as_ref(), sums: e.sum.as_ref() };
-        self.storage(e.th, &storage, e.out, true)
-    }
-
-    fn storage(&mut self, thread: Option<u64>, storage: &Storage<'_>, out: Out, write: bool) -> Result<(), String> {
-        let Storage { keys, ids, at, sums, .. } = *storage;
-        let (arena, band) = self.band(storage.band)?;
-        let agent = self.thread(thread);
+    /// Pages are stored under keys, or, with `write`, fetched.
+    pub(super) fn storage(&mut self, e: &StoreFetch, write: bool) -> Result<(), String> {
+        let (keys, ids, at, sums) = (&e.keys, e.ids.as_ref(), e.at.as_ref(), e.sum.as_ref());
+        let (arena, band) = self.band(&e.b)?;
+        let agent = self.thread(e.th);
         if ids.is_none() && at.is_none() {
             return Ok(());
         }
@@ -147,7 +127,7 @@ impl Checker {
             say(format!("{} keys stand for {pages} pages of {name}", keys.len()), "one key for each page")
                 .guard(Rule::KeysOneToOne)
         });
-        if out != Out::Ok {
+        if e.out != Out::Ok {
             return Ok(());
         }
         let place = super::Place { arena, band: Some(band) };
@@ -191,8 +171,9 @@ impl Checker {
     }
 
     pub(super) fn post(&mut self, e: &Post) -> Result<(), String> {
-        let queue = self.worker(e.th, Some(e.s));
-        self.queues.insert(queue);
+        let queue = self.clocks.agent(Kind::Queue, e.s);
+        let thread = self.thread(e.th);
+        self.clocks.pass(thread, queue);
         let target = Target { place: self.place(&e.r#in)?, at: e.at.as_ref(), ids: e.ids.as_ref(), space: Space::Page };
         let write = e.dir == format::Access::Write;
         self.access(&target, &Touching { agent: queue, write, whole: true, sums: None })?;

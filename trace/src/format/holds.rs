@@ -5,8 +5,9 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 lines! {
-    /// A lease was asked for, and may have to wait.
-    LeaseAsk {
+    /// A lease was asked for, and may have to wait (`lease_ask`); a compaction was asked for, and waits for leases and
+    /// events (`compact_ask`); they have ended and completed, and pages move from here on (`compact_begin`).
+    Turn {
         /// The arena.
         a: Name,
         /// The holder; the thread, if left out.
@@ -57,22 +58,6 @@ lines! {
         #[serde(default, skip_serializing_if = "Out::is_ok")]
         out: Out,
     }
-    /// A compaction was asked for: from here on it waits for leases and events.
-    CompactAsk {
-        /// The arena.
-        a: Name,
-        /// The holder; the thread, if left out.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        h: Option<u64>,
-    }
-    /// Leases have ended and events have completed: pages move from here on.
-    CompactBegin {
-        /// The arena.
-        a: Name,
-        /// The holder; the thread, if left out.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        h: Option<u64>,
-    }
     /// Pages moved, in this order.
     Move {
         /// The band.
@@ -102,15 +87,8 @@ lines! {
         #[serde(default, skip_serializing_if = "Out::is_ok")]
         out: Out,
     }
-    /// A move gate was closed.
-    GateClose {
-        /// The arena.
-        a: Name,
-        /// The gate.
-        g: Name,
-    }
-    /// A move gate was opened.
-    GateOpen {
+    /// A move gate was closed (`gate_close`) or opened (`gate_open`).
+    Gate {
         /// The arena.
         a: Name,
         /// The gate.

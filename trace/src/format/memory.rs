@@ -26,8 +26,8 @@ lines! {
         /// One past the last byte.
         hi: u64,
     }
-    /// Memory is read: by work queued on a stream, or by the thread itself at once.
-    Read {
+    /// Memory is read or written: by work queued on a stream, or by the thread itself at once.
+    ReadWrite {
         /// The stream.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         s: Option<u64>,
@@ -46,31 +46,7 @@ lines! {
         /// The operation, for `run`.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         x: Option<u64>,
-        /// Checksums of what was found, one for each page.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        sum: Option<Places>,
-    }
-    /// Memory is written: by work queued on a stream, or by the thread itself at once.
-    Write {
-        /// The stream.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        s: Option<u64>,
-        /// A band (`at` are pages) or an arena (`at` are pairs of first byte and one past the last).
-        #[serde(rename = "in")]
-        r#in: Name,
-        /// Where. Left out: where `ids` are now.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        at: Option<Places>,
-        /// The pages that are meant.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        ids: Option<Pages>,
-        /// The id space of `at`.
-        #[serde(default, skip_serializing_if = "Space::is_page")]
-        sp: Space,
-        /// The operation, for `run`.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        x: Option<u64>,
-        /// Checksums of what was written, one for each page.
+        /// Checksums of what was found or written, one for each page.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         sum: Option<Places>,
     }
@@ -137,8 +113,8 @@ lines! {
         #[serde(default, skip_serializing_if = "Out::is_ok")]
         out: Out,
     }
-    /// A storage thread writes pages under keys.
-    Store {
+    /// A storage thread writes pages under keys (`store`), or reads the content of keys into pages (`fetch`).
+    StoreFetch {
         /// The band.
         b: Name,
         /// The keys.
@@ -146,29 +122,10 @@ lines! {
         /// The pages that are meant.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         ids: Option<Pages>,
-        /// Where it reads. Left out: where `ids` are now.
+        /// Where it reads or writes. Left out: where `ids` are now.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         at: Option<Places>,
-        /// Checksums of what the keys stand for from here on, one for each page.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        sum: Option<Places>,
-        /// How it ended.
-        #[serde(default, skip_serializing_if = "Out::is_ok")]
-        out: Out,
-    }
-    /// A storage thread reads the content of keys into pages.
-    Fetch {
-        /// The band.
-        b: Name,
-        /// The keys.
-        keys: Vec<Name>,
-        /// The pages that are meant.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        ids: Option<Pages>,
-        /// Where it writes. Left out: where `ids` are now.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        at: Option<Places>,
-        /// Checksums of what arrived, one for each page.
+        /// Checksums of what the keys stand for, one for each page: from here on, or as it arrived.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         sum: Option<Places>,
         /// How it ended.

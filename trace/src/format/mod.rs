@@ -14,14 +14,12 @@ mod plain;
 mod words;
 
 pub use header::{ArenaDef, BandDef, Design, Grow, Header, Recorded};
-pub use holds::{CompactAsk, CompactBegin, CompactEnd, GateClose, GateOpen, HandOff, Lease, LeaseAsk, Move, Release};
-pub use memory::{Complete, Copy, Fetch, HostRead, MemAlloc, MemFree, Post, Read, Store, Transfer, TransferEnd, Write};
+pub use holds::{CompactEnd, Gate, HandOff, Lease, Move, Release, Turn};
+pub use memory::{Complete, Copy, HostRead, MemAlloc, MemFree, Post, ReadWrite, StoreFetch, Transfer, TransferEnd};
 pub use order::{
     Done, End, Fresh, Observe, Query, Record, Run, Signal, Stream, Sync, SyncDevice, SyncStream, Thread, Wait,
 };
-pub use pages::{
-    Admit, Alloc, Available, Bind, Clear, Empty, Free, FreeBytes, Pin, State, Tombstone, Translate, Unpin,
-};
+pub use pages::{Admit, Alloc, Available, Clear, Empty, FreeBytes, GiveBack, Pinned, Placed, State};
 pub use plain::event;
 pub use words::{Access, Direction, Out, Role, Space};
 
@@ -90,16 +88,26 @@ macro_rules! lines {
 }
 use lines;
 
-/// Every kind with its name.
+/// The type of a kind: the one of the same name, unless several kinds have the same keys.
+macro_rules! type_of {
+    ($kind:ident) => {
+        $kind
+    };
+    ($kind:ident $type:ident) => {
+        $type
+    };
+}
+
+/// Every kind with its name, and its type in parentheses where that has another name.
 macro_rules! kinds {
-    ($($kind:ident = $name:literal,)+) => {
+    ($($kind:ident $(($type:ident))? = $name:literal,)+) => {
         /// One line after the header.
         #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
         #[serde(tag = "k")]
         #[schemars(title = "a line after the first")]
         #[expect(missing_docs, reason = "the types say what they are")]
         pub enum Event {
-            $(#[serde(rename = $name)] $kind($kind),)+
+            $(#[serde(rename = $name)] $kind(type_of!($kind $($type)?)),)+
         }
 
         impl Event {
@@ -120,7 +128,7 @@ macro_rules! kinds {
 
             fn read<'de, D: Deserializer<'de>>(kind: &str, fields: D) -> Result<Event, D::Error> {
                 match kind {
-                    $($name => $kind::deserialize(fields).map(Event::$kind),)+
+                    $($name => <type_of!($kind $($type)?)>::deserialize(fields).map(Event::$kind),)+
                     other => Err(serde::de::Error::custom(line::unknown(other))),
                 }
             }
@@ -132,32 +140,32 @@ kinds! {
     Thread = "thread",
     Stream = "stream",
     Alloc = "alloc",
-    Free = "free",
+    Free(GiveBack) = "free",
     Clear = "clear",
-    Bind = "bind",
-    Tombstone = "tombstone",
+    Bind(Placed) = "bind",
+    Tombstone(GiveBack) = "tombstone",
     Admit = "admit",
     Available = "available",
     FreeBytes = "free_bytes",
     State = "state",
     Empty = "empty",
-    Translate = "translate",
-    LeaseAsk = "lease_ask",
+    Translate(Placed) = "translate",
+    LeaseAsk(Turn) = "lease_ask",
     Lease = "lease",
     Release = "release",
     HandOff = "hand_off",
-    CompactAsk = "compact_ask",
-    CompactBegin = "compact_begin",
+    CompactAsk(Turn) = "compact_ask",
+    CompactBegin(Turn) = "compact_begin",
     Move = "move",
     CompactEnd = "compact_end",
-    GateClose = "gate_close",
-    GateOpen = "gate_open",
-    Pin = "pin",
-    Unpin = "unpin",
+    GateClose(Gate) = "gate_close",
+    GateOpen(Gate) = "gate_open",
+    Pin(Pinned) = "pin",
+    Unpin(Pinned) = "unpin",
     MemAlloc = "mem_alloc",
     MemFree = "mem_free",
-    Read = "read",
-    Write = "write",
+    Read(ReadWrite) = "read",
+    Write(ReadWrite) = "write",
     Copy = "copy",
     HostRead = "host_read",
     Run = "run",
@@ -173,8 +181,8 @@ kinds! {
     Observe = "observe",
     Transfer = "transfer",
     TransferEnd = "transfer_end",
-    Store = "store",
-    Fetch = "fetch",
+    Store(StoreFetch) = "store",
+    Fetch(StoreFetch) = "fetch",
     Post = "post",
     Complete = "complete",
     End = "end",

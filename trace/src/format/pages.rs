@@ -24,11 +24,12 @@ lines! {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         err: Option<String>,
     }
-    /// Pages were given back.
-    Free {
+    /// Pages were given back: with their ids (`free`), or those that a device band had bound, whose ids stay
+    /// (`tombstone`).
+    GiveBack {
         /// The band.
         b: Name,
-        /// The pages.
+        /// The ids.
         ids: Pages,
         /// The event before whose completion the bytes must not be reused.
         #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -44,32 +45,6 @@ lines! {
     Clear {
         /// The band.
         b: Name,
-    }
-    /// A device band bound pages to ids that another band allocated.
-    Bind {
-        /// The band.
-        b: Name,
-        /// The ids.
-        ids: Pages,
-        /// The physical pages of `ids`.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        at: Option<Pages>,
-        /// How it ended.
-        #[serde(default, skip_serializing_if = "Out::is_ok")]
-        out: Out,
-    }
-    /// A device band released the pages of ids; the ids stay.
-    Tombstone {
-        /// The band.
-        b: Name,
-        /// The ids.
-        ids: Pages,
-        /// The event before whose completion the bytes must not be reused.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        ev: Option<u64>,
-        /// How it ended.
-        #[serde(default, skip_serializing_if = "Out::is_ok")]
-        out: Out,
     }
     /// Somebody asked whether a request would fit.
     Admit {
@@ -120,8 +95,8 @@ lines! {
         /// The band.
         b: Name,
     }
-    /// Ids were looked up.
-    Translate {
+    /// Ids have physical pages: bound to them by a device band (`bind`), or looked up (`translate`).
+    Placed {
         /// The band.
         b: Name,
         /// The ids.
@@ -136,15 +111,8 @@ lines! {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         err: Option<String>,
     }
-    /// Pages were pinned: they must not move.
-    Pin {
-        /// The band.
-        b: Name,
-        /// The pages.
-        ids: Pages,
-    }
-    /// A pin was taken off pages.
-    Unpin {
+    /// Pages were pinned (`pin`): they must not move until the pin is taken off (`unpin`).
+    Pinned {
         /// The band.
         b: Name,
         /// The pages.
