@@ -1,0 +1,85 @@
+//! What people read when an invariant does not hold: one case of the corpus for each sentence, with the sentence that
+//! its shortest counterexample comes to (`messages.tsv`).
+
+mod common;
+
+use common::{parse, programs, search, title};
+use leasecheck_sim::invariants::Code;
+use leasecheck_sim::program::Program;
+use leasecheck_sim::verdict::Verdict;
+use std::collections::{BTreeMap, BTreeSet};
+
+#[test]
+fn violations_say_who_did_what_to_which_page() {
+    let cases: BTreeMap<(String, String), Program> =
+        programs().into_iter().map(|program| (program.name.clone(), program)).collect();
+    let (mut wrong, mut codes) = (Vec::new(), BTreeSet::new());
+    for line in include_str!("messages.tsv").lines() {
+        let [claim, case, message] = line.split('\t').collect::<Vec<_>>()[..] else { panic!("`{line}`") };
+        let program = &cases[&(claim.to_owned(), case.to_owned())];
+        let Verdict::Reachable(found) = search(program, false, 1_000_000).verdict else {
+            panic!("{} is not reachable", title(program));
+        };
+        codes.insert(found.violation.code);
+        if found.violation.message != message {
+            wrong.push(format!("{claim}\t{case}\t{}", found.violation.message));
+        }
+    }
+    assert!(wrong.is_empty(), "these have changed; if that is meant, messages.tsv is to say:\n{}", wrong.join("\n"));
+    let missing = Code::ALL.iter().filter(|code| !codes.contains(code)).map(|code| code.name()).collect::<Vec<_>>();
+    assert!(missing.is_empty(), "no sentence of {}", missing.join(", "));
+}
+
+/// Everyone waits, each for something else.
+#[test]
+fn a_deadlock_says_what_each_one_waits_for() {
+    let text = r#"
+name = "everyone-waits"
+source = "test"
+claim = "nobody goes on"
+
+[arena.host]
+bytes = 48
+bands.full = { envelope = 8, page_tokens = 4, grow = "up" }
+
+[[case]]
+name = "each for something else"
+expect = { reachable = "deadlock" }
+witness = ["allocated"]
+setup = """
+alloc full 6 -> a
+let n = 1
+"""
+threads.holder = """
+lock m
+set taken
+await never
+"""
+threads.second = """
+await taken
+lock m
+set never
+copy: record done
+gather b min n -> x
+"""
+threads.room = "wait alloc full 1 -> b"
+threads.value = "free b"
+threads.more = "take n 3"
+threads.least = "await n > 5"
+threads.event = "sync done"
+threads.others = "gather b min n -> y"
+"#;
+    let file = parse("everyone-waits.toml", text);
+    let Verdict::Reachable(found) = search(&file.cases[0], false, 1_000).verdict else { panic!("nobody is stuck") };
+    let expected = [
+        "event waits in `sync done` for event `done` to be recorded (assumption events-recorded-before-waited)",
+        "holder waits in `await never` for flag `never`",
+        "least waits in `await n > 5` for its condition to hold",
+        "more waits in `take n 3` for more of `n`",
+        "others waits in `gather b min n -> y` for the others at `b`",
+        "room waits in `wait alloc full 1 -> b` for room in host",
+        "second waits in `lock m` held by holder",
+        "value waits in `free b` for `b` to get a value, and no agent can take a step",
+    ];
+    assert_eq!(found.violation.message.split("; ").collect::<Vec<_>>(), expected);
+}
