@@ -27,11 +27,14 @@ fn feasible(world: &World, program: &Program, arena: u8, requests: &[Request]) -
 
 fn fits(world: &World, program: &Program, arena: u8, state: &Arena, requests: &[Request]) -> bool {
     let held = world.closed_gate(program, arena).is_some();
+    has_room(state, requests, &|band, id| !held && world.movable(program, arena, band, id))
+}
+
+fn has_room(state: &Arena, requests: &[Request], movable: &dyn Fn(BandId, LogicalPage) -> bool) -> bool {
     if state.is_chain() {
-        let movable = |band, id| !held && world.movable(program, arena, band, id);
-        return fits_chain(state, requests, &|_, _| false) || fits_chain(state, requests, &movable);
+        return fits_chain(state, requests, &|_, _| false) || fits_chain(state, requests, movable);
     }
-    let plan = state.plan(&|band, id| !held && world.movable(program, arena, band, id));
+    let plan = state.plan(&movable);
     let fits = |spans: &dyn Fn(usize) -> u32, holes: &dyn Fn(usize) -> u32| {
         // Where the band that grows up would end, and the one that grows down would begin.
         let (mut low, mut high) = (0_u64, u64::MAX);
@@ -179,4 +182,88 @@ pub(crate) fn capacity(program: &Program, arena: u8, band: u8, answer: i16, trut
     let name = program.band_name(arena, band);
     let message = format!("{name} is said to have {answer} pages available; {truth} could be allocated now");
     Err(Violation::new(Code::Admission, message))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::has_room;
+    use leasecheck_core::*;
+    use proptest::prelude::*;
+
+    /// Bands at both ends, floats between, and one that may bind the ids of another.
+    fn layouts() -> impl Strategy<Value = ArenaConfig> {
+        let bands = prop::collection::vec((0_u8..4, 1_u64..8), 1..5);
+        let reuse = prop_oneof![3 => Just(Reuse::AsDesigned), 1 => Just(Reuse::Never)];
+        let choices = (any::<bool>(), any::<bool>(), reuse);
+        (16_u64..72, bands, choices).prop_filter_map("impossible", |(bytes, bands, (sink, bound, reuse))| {
+            let count = bands.len();
+            let band = |(at, (grow, envelope)): (usize, (u8, u64))| BandConfig {
+                name: format!("band{at}"),
+                envelope,
+                page_tokens: 1,
+                layers: 1,
+                grow: [Grow::Up, Grow::Down, Grow::Float, Grow::Float][usize::from(grow)],
+                ids: if bound && at > 0 && at + 1 == count { Ids::Of(BandId(0)) } else { Ids::Own },
+            };
+            let bands = bands.into_iter().enumerate().map(band).collect();
+            let (planner, rules) = (Planner::Minimal, Rules::all());
+            let layout = ArenaConfig { bytes, bands, sink, reuse, permuted: false, planner, rules };
+            Arena::new(layout.clone()).ok().map(|_| layout)
+        })
+    }
+
+    fn step(arena: &mut Arena, (what, band, number): (u8, u8, u32)) {
+        let band = BandId(band % arena.config().bands.len() as u8);
+        let event = (number % 3 == 0).then_some(EventKey(number % 2));
+        let own = arena.config().bands[usize::from(band.0)].ids == Ids::Own;
+        let live: Vec<LogicalPage> = arena.placements(band).map(|(id, _)| id).collect();
+        let some: Vec<LogicalPage> = live.into_iter().filter(|id| number >> (id.0 % 8) & 1 == 1).collect();
+        match what {
+            // What does not fit changes nothing.
+            0 if own => drop(arena.allocate(&[Request { band, pages: number % 8 }])),
+            0 => {
+                let ids: Vec<LogicalPage> = arena.placements(BandId(0)).map(|(id, _)| id).collect();
+                arena.bind(band, &ids[..ids.len().min(number as usize % 3)]).unwrap_or_default();
+            }
+            1 if own => arena.free(band, &some, event).expect("live"),
+            1 => arena.tombstone(band, &some, event).expect("live"),
+            _ => arena.event_completed(EventKey(number % 2)),
+        }
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig {
+            cases: 3000,
+            rng_seed: proptest::test_runner::RngSeed::Fixed(1),
+            failure_persistence: None,
+            ..ProptestConfig::default()
+        })]
+
+        /// Both prices of a request, the design's and the one here, are the same in every arena.
+        #[test]
+        fn the_design_prices_alike(
+            layout in layouts(),
+            steps in prop::collection::vec((0_u8..3, any::<u8>(), 0_u32..256), 0..24),
+            asked in prop::collection::vec(prop::collection::vec((any::<u8>(), 0_u32..9), 1..4), 8),
+            pins in prop_oneof![Just(0_u32), any::<u32>()],
+        ) {
+            let mut arena = Arena::new(layout).expect("possible");
+            steps.into_iter().for_each(|what| step(&mut arena, what));
+            let movable = |_: BandId, id: LogicalPage| pins >> (id.0 % 32) & 1 == 0;
+            let bands = arena.config().bands.len() as u8;
+            let all = (0..bands).map(|band| {
+                let band = BandId(band);
+                vec![Request { band, pages: arena.available(band, movable) }]
+            });
+            let drawn = asked.iter().map(|parts| {
+                parts.iter().map(|(band, pages)| Request { band: BandId(band % bands), pages: *pages }).collect()
+            });
+            for requests in all.chain(drawn).collect::<Vec<Vec<Request>>>() {
+                let design = arena.admission(&requests, movable);
+                if !matches!(design, Admission::Refused(Refusal::Unowned(_))) {
+                    prop_assert_eq!(has_room(&arena, &requests, &movable), design.admitted(), "{:?}", requests);
+                }
+            }
+        }
+    }
 }
