@@ -254,4 +254,31 @@ proptest! {
         prop_assert_eq!(promised, served);
         prop_assert!(empty == Arena::new(lab.arena.config().clone()).unwrap());
     }
+
+    /// Without `refusal-means-infeasible` every band has its share of the bytes, and no more: what is within the shares
+    /// is admitted as by design, what is beyond one is refused, with the share as what is free.
+    #[test]
+    fn fixed_shares_are_exact(
+        (layout, ops, _) in situations(),
+        asked in prop::collection::vec((0_u8..2, 0_u32..40), 1..4),
+    ) {
+        let rules = Rules::all().without(Rule::RefusalMeansInfeasible);
+        let lab = reach(layout.clone(), &ops);
+        let shared = reach(ArenaConfig { rules, ..layout }, &ops);
+        let bands = lab.arena.config().bands.len() as u8;
+        let part = |(band, pages): &(u8, u32)| Request { band: BandId(band % bands), pages: *pages };
+        let requests: Vec<Request> = asked.iter().map(part).collect();
+        let share = lab.arena.config().bytes / u64::from(bands);
+        let bytes = |(band, config): (BandId, &BandConfig)| {
+            let wanted: u32 = requests.iter().filter(|request| request.band == band).map(|request| request.pages).sum();
+            u64::from(wanted + lab.arena.live(band)) * config.envelope
+        };
+        let beyond = lab.arena.bands().map(bytes).find(|bytes| *bytes > share);
+        let design = lab.arena.admission(&requests, everything);
+        let expected = match (design, beyond) {
+            (Admission::Refused(Refusal::Ids { .. } | Refusal::Unowned(_)), _) | (_, None) => design,
+            (_, Some(wanted)) => Admission::Refused(Refusal::Bytes { wanted, free: share }),
+        };
+        prop_assert_eq!(shared.arena.admission(&requests, everything), expected);
+    }
 }

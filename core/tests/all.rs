@@ -4,6 +4,7 @@ mod common;
 
 mod admission;
 mod chain;
+mod clones;
 mod device;
 mod geometry;
 mod holes_first;

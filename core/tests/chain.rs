@@ -166,3 +166,34 @@ proptest! {
         prop_assert_eq!(&again, &lab.arena);
     }
 }
+
+/// Ten bytes, a band at the bottom and a float, with pages of one byte.
+fn ten_bytes() -> Arena {
+    let bands = vec![band("a", 1, Grow::Up, Ids::Own), band("b", 1, Grow::Float, Ids::Own)];
+    Arena::new(config(10, bands)).unwrap()
+}
+
+#[test]
+fn a_float_grows_towards_the_side_with_more_room() {
+    let mut arena = ten_bytes();
+    // In the middle; then above where both sides have as much room, and below where there is more.
+    for (pages, extent) in [(2, 4..6), (1, 4..7), (1, 3..7), (3, 2..9)] {
+        arena.allocate(&[Request { band: B, pages }]).unwrap();
+        assert_eq!(arena.extent(B), extent);
+    }
+}
+
+/// The float has its pages and its holes in five bytes, and needs every one of them.
+#[test]
+fn a_floats_own_holes_are_room_for_it() {
+    let mut arena = ten_bytes();
+    let pages = arena.allocate(&[Request { band: B, pages: 4 }]).unwrap().remove(0);
+    arena.free(B, &pages[1..3], None).unwrap();
+    assert_eq!((arena.extent(B), arena.holes(B)), (3..7, 2));
+    let wanted = [Request { band: A, pages: 5 }, Request { band: B, pages: 3 }];
+    assert_eq!(arena.admission(&wanted, everything), Admission::FitsPacked);
+    let plan = arena.plan_for(&wanted, &everything);
+    arena.commit(&plan, None);
+    arena.allocate(&wanted).unwrap();
+    assert_eq!((arena.live(A), arena.live(B)), (5, 5));
+}

@@ -104,6 +104,7 @@ pub fn pinned(pins: u32, id: LogicalPage) -> bool {
     pins >> (id.0 % 32) & 1 == 1
 }
 
+#[derive(Clone)]
 pub struct Lab {
     pub arena: Arena,
     pub bytes: Vec<u8>,
