@@ -15,28 +15,12 @@ def built():
     return json.loads(path.read_text())
 
 
-class Limits:
-    """What each stage may take: several times what it takes without a mutant, which is found out when it is needed."""
-
-    def __init__(self, programs):
-        self.programs, self.seconds = programs, {}
-
-    def of(self, number, stage):
-        if number not in self.seconds:
-            said, used = ask(stage, self.programs[stage.program], 0, 3600)
-            if said is not None:
-                raise SystemExit(f"{stage.program} fails without a mutant: {said}")
-            self.seconds[number] = int(2 + 6 * used)
-        return self.seconds[number]
-
-
-def judge(mutant, part, limits):
-    """The first test that notices, as [program, test], or none."""
-    for number, stage in enumerate(STAGES[part]):
-        said, _ = ask(stage, limits.programs[stage.program], mutant["id"], limits.of(number, stage))
-        if said is not None:
-            return [stage.program, said]
-    return None
+def limit(stage, program):
+    """What the tests may take in seconds of CPU time: several times what they take without a mutant."""
+    said, used = ask(stage, program, 0, 3600)
+    if said is not None:
+        raise SystemExit(f"{stage.program} fails without a mutant: {said}")
+    return int(2 + 6 * used)
 
 
 def load(path, sources):
@@ -50,24 +34,35 @@ def load(path, sources):
 def run(part, shard, shards):
     here = built()
     path = RESULTS / f"{part}-{shard}of{shards}.json"
+    path.parent.mkdir(exist_ok=True)
     sources = here["sources"][part]
     results = load(path, sources)
     mine = [mutant for mutant in here["mutants"] if mutant["part"] == part and mutant["way"] == "switched"]
     mine = [mutant for mutant in mine if mutant["id"] % shards == shard % shards]
     left = [mutant for mutant in mine if results.get(mutant["name"]) is None]
     print(f"{len(mine)} mutants of {part}, {len(left)} to be asked", flush=True)
-    limits = Limits(here["programs"])
-    path.parent.mkdir(exist_ok=True)
-    # What has been missed before takes longest.
-    for mutant in sorted(left, key=lambda mutant: mutant["name"] in results):
-        caught_by = judge(mutant, part, limits)
+
+    def keep(mutant, caught_by):
         results[mutant["name"]] = caught_by
-        if caught_by is None:
-            print(f"missed: {mutant['name']}", flush=True)
-        kept = {"commit": here["commit"], "sources": sources, "caught_by": results}
-        path.write_text(json.dumps(kept, indent=1))
-    missed = sum(results[mutant["name"]] is None for mutant in mine)
-    print(f"{len(mine) - missed} of {len(mine)} caught")
+        path.write_text(json.dumps({"commit": here["commit"], "sources": sources, "caught_by": results}, indent=1))
+
+    # The cheapest tests first, for all: the others are for those that are left then.
+    for stage in STAGES[part]:
+        if not left:
+            break
+        program, asked, left = here["programs"][stage.program], left, []
+        seconds = limit(stage, program)
+        for mutant in asked:
+            said, _ = ask(stage, program, mutant["id"], seconds)
+            if said is None:
+                left.append(mutant)
+            else:
+                keep(mutant, [stage.program, said])
+        print(f"{len(left)} are left after {' '.join([stage.program, *stage.arguments])}", flush=True)
+    for mutant in left:
+        keep(mutant, None)
+        print(f"missed: {mutant['name']}")
+    print(f"{len(mine) - len(left)} of {len(mine)} caught")
 
 
 def collected(part, here):

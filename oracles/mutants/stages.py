@@ -43,6 +43,7 @@ STAGES = {
     "sim": [
         Stage("leasecheck-sim invariants", ["every_case_stands_as_claimed"]),
         Stage("leasecheck-sim messages"),
+        Stage("leasecheck-sim shadow"),
         Stage("leasecheck-sim lib"),
         Stage("leasecheck-oracles corpus"),
         Stage("leasecheck-sim invariants"),

@@ -29,6 +29,7 @@ PROGRAMS = [
     ("leasecheck-sim", "lib"),
     ("leasecheck-sim", "invariants"),
     ("leasecheck-sim", "messages"),
+    ("leasecheck-sim", "shadow"),
     ("leasecheck-sim", "hunt"),
     ("leasecheck-sim", "rules"),
     ("leasecheck-sim", "guards"),
