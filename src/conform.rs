@@ -10,16 +10,19 @@ use std::fmt::Write;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+/// Sequences that are run if neither an end nor a time is given.
+const DEFAULT_RUNS: u64 = 1_000;
+
 /// What to drive, with what, for how long.
 #[derive(clap::Args)]
 pub struct Args {
     /// The command that starts the driver; `docs/conform.md` says what it must speak.
     #[arg(long, value_name = "CMD")]
     driver: String,
-    /// Seeds to run: `A..B`.
-    #[arg(long, value_name = "A..B", default_value = "0..1000")]
-    seeds: String,
-    /// Stop after this time: `90s`, `10m`, `2h`. Seeds go on from the first of `--seeds` until then.
+    /// Seeds to run: `A..B`. If not given, 0..1000, or all from 0 until the time of `--for` is over.
+    #[arg(long, value_name = "A..B")]
+    seeds: Option<String>,
+    /// Stop after this time, if the seeds are not run by then: `90s`, `10m`, `2h`.
     #[arg(long = "for", value_name = "TIME")]
     time: Option<String>,
     /// Table of known differences.
@@ -108,7 +111,7 @@ fn try_run(args: &Args) -> Result<u8, String> {
         }
         None => Known::default(),
     };
-    let seeds = hunt::seeds(&args.seeds, args.time.is_some())?;
+    let seeds = hunt::seeds(args.seeds.as_deref(), DEFAULT_RUNS, args.time.is_some())?;
     let time = args.time.as_deref().map(hunt::time).transpose()?;
     let sequence = match &args.replay {
         Some(path) => Some(parse(&read(path)?).map_err(|error| format!("error: {}: {error}", path.display()))?),

@@ -23,7 +23,7 @@ mod trace;
 mod why;
 
 use clap::{Parser, Subcommand, ValueEnum};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 /// Everything is as claimed.
@@ -98,8 +98,8 @@ enum Command {
         #[command(flatten)]
         pictures: pictures::Pictures,
         /// How the run is written to the standard output.
-        #[arg(long, value_enum, default_value_t = Format::Text)]
-        format: Format,
+        #[arg(long, value_enum, default_value_t = explorers::Format::Text)]
+        format: explorers::Format,
     },
     /// Say what configuration gates can and cannot reach.
     Config {
@@ -129,8 +129,8 @@ enum Command {
         #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
         jobs: Option<u16>,
         /// How results are written to the standard output.
-        #[arg(long, value_enum, default_value_t = Format::Text)]
-        format: Format,
+        #[arg(long, value_enum, default_value_t = explorers::Format::Text)]
+        format: explorers::Format,
     },
     /// Search random programs and schedules for violations, and write what is found as litmus files.
     Hunt(hunt::Args),
@@ -227,9 +227,10 @@ fn main() -> ExitCode {
             models::run(only, preemptions, iterations, jobs.map_or(cores, usize::from), format)
         }
         Command::Replay { token, format, .. } if token.starts_with("m1.") => models::replay(&token, format),
-        Command::Replay { token, pictures, format, .. } if hunt::is_token(&token) => {
-            hunt::replay(&token, &pictures, format)
-        }
+        Command::Replay { token, file, pictures, format, .. } if hunt::is_token(&token) => match file {
+            None => hunt::replay(&token, &pictures, format),
+            Some(file) => no_file(&file),
+        },
         Command::Replay { token, file, corpus, pictures, format } => {
             replay::run(&token, file.as_deref(), &corpus, (&pictures, format))
         }
@@ -241,6 +242,15 @@ fn main() -> ExitCode {
         Command::List { what } => list::run(what),
     };
     ExitCode::from(code)
+}
+
+/// A hunted run was named, and a file.
+fn no_file(file: &Path) -> u8 {
+    eprintln!(
+        "error: {}: no file belongs to the token of a hunted run, which says which program was drawn",
+        file.display()
+    );
+    WRONG
 }
 
 /// Writes to the standard output; that nobody reads it any more is no error.

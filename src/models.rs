@@ -1,7 +1,8 @@
 //! `leasecheck models`: the thread-safe shell under loom and shuttle, beside the protocol that SGLang ships.
 
+use crate::explorers::Format;
 use crate::progress::{Progress, now};
-use crate::{FAILED, Format, OK, WRONG, print};
+use crate::{FAILED, OK, WRONG, print};
 use leasecheck_models::{Options, Report, Row, list, run_with};
 use std::collections::BTreeMap;
 use std::sync::Mutex;
@@ -73,7 +74,7 @@ pub fn run(only: Option<String>, preemptions: Option<u32>, iterations: Option<u6
             Ok(text) => print(&(text + "\n")),
             Err(error) => eprintln!("error: the report cannot be written: {error}"),
         },
-        _ => print(&format!("{}\n{}", modelled.table(), modelled.report.failures(false))),
+        Format::Text => print(&format!("{}\n{}", modelled.table(), modelled.report.failures(false))),
     }
     if modelled.report.ok() { OK } else { FAILED }
 }
@@ -93,7 +94,7 @@ pub fn replay(token: &str, format: Format) -> u8 {
             Ok(text) => print(&(text + "\n")),
             Err(error) => eprintln!("error: the run cannot be written: {error}"),
         },
-        _ => print(&format!("{}\n{}", report.table(), report.failures(true))),
+        Format::Text => print(&format!("{}\n{}", report.table(), report.failures(true))),
     }
     if report.rows.iter().any(|row| row.verdict.failure().is_some()) { FAILED } else { OK }
 }

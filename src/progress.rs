@@ -44,6 +44,11 @@ impl Progress {
         Progress { bar, states, stopped, deadline: limit_seconds.map(|seconds| started + Duration::from_secs(seconds)) }
     }
 
+    /// Begins the budget now instead.
+    pub fn limit(&mut self, seconds: Option<u64>) {
+        self.deadline = seconds.map(|seconds| now() + Duration::from_secs(seconds));
+    }
+
     /// Says what is under way now.
     pub fn say(&self, what: &str) {
         self.bar.set_message(what.to_owned());

@@ -1,8 +1,9 @@
 //! `leasecheck replay`: shows the run that a token stands for.
 
+use crate::explorers::Format;
 use crate::pictures::Pictures;
 use crate::progress::Progress;
-use crate::{FAILED, Format, OK, WRONG, check, corpus, print, why};
+use crate::{FAILED, OK, WRONG, check, corpus, print, why};
 use leasecheck_reports::{model, text};
 use leasecheck_sim::explore::{Token, replay};
 use leasecheck_sim::litmus::LitmusFile;
@@ -58,9 +59,7 @@ pub fn run(token: &str, file: Option<&Path>, folder: &Path, (pictures, format): 
     };
     let report = model::counterexample(program, &replayed, &token, &path.display().to_string(), true);
     match format {
-        Format::Text | Format::Markdown | Format::Junit => {
-            print(&format!("{} / {}\n\n{}\n", program.name.0, program.name.1, text::run(&report)))
-        }
+        Format::Text => print(&format!("{} / {}\n\n{}\n", program.name.0, program.name.1, text::run(&report))),
         Format::Json => match serde_json::to_string_pretty(&report) {
             Ok(text) => print(&(text + "\n")),
             Err(error) => eprintln!("error: the run cannot be written: {error}"),

@@ -3,7 +3,7 @@
 use crate::check::{one, workers};
 use crate::explorers::{Format, chosen, no_start, print_json, with_options, wrong};
 use crate::progress::Progress;
-use crate::{BUDGET, Limits, OK, print, replay};
+use crate::{BUDGET, Limits, OK, hunt, no_file, print, replay};
 use leasecheck_reports::CounterexampleReport;
 use leasecheck_reports::why as reports;
 use leasecheck_sim::explore::why::{WhyError, WhyOptions, chances as rolls, why};
@@ -28,6 +28,9 @@ const ROLLS: u32 = 64;
 const MOST_PREFIXES: usize = 60;
 const LONGEST: usize = 400;
 
+/// The most states that are searched from a step of a hunted run: its program was not made to be exhausted.
+const HUNTED: u64 = 20_000;
+
 /// How likely the violation of a run is after each of its steps; none if nothing is violated, or the run is too long to
 /// be rolled in passing.
 pub fn chances(program: &Program, found: &CounterexampleReport, progress: &Progress) -> Option<reports::Chances> {
@@ -45,10 +48,22 @@ pub fn chances(program: &Program, found: &CounterexampleReport, progress: &Progr
 /// The file, where it is, and the run in it.
 fn failing_run(asked: &Asked, limits: Limits, progress: &Progress) -> Result<(LitmusFile, PathBuf, Token), u8> {
     let path = Path::new(&asked.what);
+    if hunt::is_token(&asked.what) && !path.exists() {
+        if let Some(file) = &asked.file {
+            return Err(no_file(file));
+        }
+        let (_, program, token) = hunt::again(&asked.what).map_err(|message| wrong(&message))?;
+        let (name, source, claim) = (token.claim.clone(), asked.what.clone(), String::new());
+        return Ok((LitmusFile { name, source, claim, cases: vec![program] }, path.to_owned(), token));
+    }
     if !path.exists() && asked.what.contains(':') {
         let token: Token = asked.what.parse().map_err(|error| wrong(&format!("error: {error}")))?;
         let (file, path) = replay::find(&token, asked.file.as_deref(), &asked.corpus)?;
         return Ok((file, path, token));
+    }
+    if let Some(surplus) = &asked.file {
+        let message = format!("error: {}: a file beside `{}`, which is no token", surplus.display(), asked.what);
+        return Err(wrong(&message));
     }
     let file = one(path)?;
     let shown = path.display().to_string();
@@ -94,10 +109,11 @@ pub fn run(asked: &Asked, limits: Limits, format: Format) -> u8 {
     };
     progress.say("rolls from every step");
     let interrupted = || progress.interrupted();
+    let most = if hunt::is_token(&asked.what) { HUNTED } else { u64::MAX };
     let options = WhyOptions {
         rolls: asked.rolls,
         seed: asked.seed,
-        limit_states: limits.limit_states,
+        limit_states: limits.limit_states.min(most),
         interrupted: &interrupted,
     };
     let answer = why(program, &token.steps, &options);
@@ -110,10 +126,13 @@ pub fn run(asked: &Asked, limits: Limits, format: Format) -> u8 {
         }
         Err(error) => return wrong(&format!("error: {error}")),
     };
-    let report = match reports::report(program, (&token, &path.display().to_string()), &answer, &options) {
+    let mut report = match reports::report(program, (&token, &path.display().to_string()), &answer, &options) {
         Ok(report) => report,
         Err(misfit) => return wrong(&format!("error: {misfit}")),
     };
+    if hunt::is_token(&asked.what) {
+        report.replay = hunt::replay_command(&asked.what);
+    }
     match format {
         Format::Text => print(&reports::render(&report)),
         Format::Json => print_json(&report),

@@ -1,7 +1,7 @@
 //! `hunt` and `merge` from outside: what they leave on disk does not depend on jobs, on interruptions or on how seeds
 //! are cut, a find can be checked and replayed, and wrong input ends in exit code 2 with what to do.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::process::{Command, Output};
 
@@ -75,6 +75,22 @@ fn a_campaign_in_shards_in_parts_or_at_once_leaves_the_same_files() {
     assert!(String::from_utf8_lossy(&once.stdout).contains(line["invariant"].as_str().expect("a code")));
     assert_eq!(once.stdout, again.stdout);
 
+    // `why` says where it went wrong.
+    let why = leasecheck(&["why", token, "--rolls", "8"]);
+    let said = String::from_utf8_lossy(&why.stdout).into_owned();
+    // With 3 where the search for the certain step ran out of states.
+    assert!(matches!(why.status.code(), Some(0 | 3)), "{said}{}", String::from_utf8_lossy(&why.stderr));
+    assert!(said.contains("became likely") && said.contains(&format!("leasecheck replay {token}")), "{said}");
+
+    // What would count twice, be missing or be lost is refused.
+    let another = at("another").to_str().expect("a plain path").to_owned();
+    wrong(&leasecheck(&["merge", &first, &first]), "which would count twice");
+    wrong(&leasecheck(&["merge", &first, at("whole").to_str().expect("a plain path")]), "which would count twice");
+    wrong(&leasecheck(&["merge", &second, "--out", &another]), "shard 2/2 of the seeds 0..8192 is missing");
+    wrong(&leasecheck(&["merge", &first, &second, "--out", &joined]), "already holds a campaign");
+    let part = leasecheck(&["merge", &second]);
+    assert!(String::from_utf8_lossy(&part.stdout).contains("incomplete: shard 2/2"), "it can be looked at");
+
     // A name in a folder that leads out of it is refused, wherever the folder comes from.
     let stranger = at("stranger");
     std::fs::create_dir(&stranger).expect("the folder is ours");
@@ -92,6 +108,7 @@ fn a_campaign_in_shards_in_parts_or_at_once_leaves_the_same_files() {
 
     // A folder that does not fit what is asked of it is refused, and left as it is.
     let whole_folder = at("whole");
+    wrong(&hunt(&[&["--seeds", "0..64", "--resume"], &BROKEN[..]].concat(), &whole_folder), "is at seed 8192 already");
     wrong(&hunt(&["--seeds", "0..8192"], &whole_folder), "--resume");
     wrong(&hunt(&["--seeds", "0..8192", "--resume"], &whole_folder), "resume it with the same arguments");
     wrong(&leasecheck(&["merge", &first, folder.path().to_str().expect("a plain path")]), "is this a folder of");
@@ -110,12 +127,54 @@ fn a_campaign_in_shards_in_parts_or_at_once_leaves_the_same_files() {
     );
 }
 
+/// Names given twice or in another order are one configuration, and a find names the rules that it needs to be off.
+#[test]
+fn a_find_names_what_it_needs() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let rules = |names: [&str; 3]| names.map(|name| ["--rule".to_owned(), format!("{name}=off")]).concat();
+    let orders = [
+        rules(["leases-handed-off", "joint-bytes", "joint-bytes"]),
+        rules(["joint-bytes", "leases-handed-off", "leases-handed-off"]),
+    ];
+    let [one, other] = [0, 1].map(|nth| {
+        let out = folder.path().join(nth.to_string());
+        let rules: Vec<&str> = orders[nth].iter().map(String::as_str).collect();
+        let hunted = hunt(&[&["--seeds", "0..1024"], &rules[..]].concat(), &out);
+        assert_eq!(hunted.status.code(), Some(1), "{}", String::from_utf8_lossy(&hunted.stderr));
+        files(&out)
+    });
+    assert_eq!(one, other);
+    let find = |line: &str| serde_json::from_str::<serde_json::Value>(line).expect("a line of JSON");
+    let off: BTreeSet<String> =
+        one["finds.jsonl"].lines().map(|line| find(line)["off"].as_str().expect("what is off").to_owned()).collect();
+    assert!(off.contains("leases-handed-off") && off.contains("joint-bytes"), "{off:?}");
+}
+
+/// A time that is over at once has shown nothing.
+#[test]
+fn no_run_is_no_success() {
+    let commit = "abcdef0123456789abcdef0123456789abcdef01";
+    let folder = tempfile::tempdir().expect("a folder");
+    let record = |seeds: &str, name: &str| {
+        let out = folder.path().join(name);
+        let hunted = hunt(&["--seeds", seeds, "--for", "1s"], &out);
+        assert_eq!(hunted.status.code(), Some(0), "{}", String::from_utf8_lossy(&hunted.stderr));
+        let record: serde_json::Value = serde_json::from_str(&files(&out)["campaign.json"]).expect("JSON");
+        (record["from"].clone(), record["runs"].as_u64().expect("runs"))
+    };
+    // The canary does not use the time up, and a short hash begins where the long one does.
+    let (from, runs) = record(commit, "long");
+    assert!(runs > 0);
+    assert_eq!(record(&commit[..8], "short").0, from);
+}
+
 #[test]
 fn wrong_input_ends_with_2_and_says_what_to_do() {
     let cases: &[(&[&str], &str)] = &[
         (&["hunt", "--seeds", "9..1"], "write `--seeds A..B` with A < B"),
         (&["hunt", "--seeds", "5..5"], "are empty"),
         (&["hunt", "--seeds", "now"], "is no range of seeds"),
+        (&["hunt", "--seeds", "1000000"], "write `--seeds 0..1000000`"),
         (&["hunt", "--seeds", "0..99999999999999999999"], "is no range of seeds"),
         (&["hunt", "--for", "soon"], "write `90s`, `10m` or `2h`"),
         (&["hunt", "--for", "0s"], "is no time"),
@@ -131,6 +190,9 @@ fn wrong_input_ends_with_2_and_says_what_to_do() {
         (&["hunt", "--seeds", "0..64", "--out", "Cargo.toml/out"], "name another folder"),
         (&["hunt", "--seeds", "0..64", "--out", "tests", "--resume"], "is this a folder of `hunt --out`?"),
         (&["merge", "no/such/folder"], "cannot be read"),
+        (&["replay", "h3.mixed:3", "Cargo.toml"], "no file belongs to the token"),
+        (&["why", "h3.mixed:3", "Cargo.toml"], "no file belongs to the token"),
+        (&["why", "h3.mixed:3"], "the run violates nothing"),
         (&["replay", "h0.mixed:3"], "other versions draw other runs"),
         (&["ablate", "--runs", "0"], "--runs"),
         (&["ablate", "--runs", "9", "--corpus", "tests/litmus"], "cannot be used with"),

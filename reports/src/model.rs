@@ -338,7 +338,10 @@ fn why(program: &Program, outcome: &Outcome) -> String {
                 .collect();
             let steps =
                 if never.is_empty() { String::new() } else { format!("; steps never reached: {}", never.join(", ")) };
-            format!("everything was explored and the witness was never reached: {}{steps}", missing(marks.clone()))
+            let seen = missing(outcome.marks.iter().collect());
+            let seen = if seen.is_empty() { String::new() } else { format!("; marks that were: {seen}") };
+            let missed = missing(marks.clone());
+            format!("everything was explored and the witness was never reached: {missed}{steps}{seen}")
         }
         (Verdict::Unreachable, Expect::Reachable(code)) => format!("no run violates `{}`", code.name()),
         (Verdict::Reachable(found), Expect::Unreachable | Expect::Never(_)) => {

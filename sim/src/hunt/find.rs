@@ -6,6 +6,7 @@ use super::identity::Identity;
 use super::run::{Ready, Runner};
 use super::settings::{RunToken, Settings};
 use super::shrink::{Effort, Shrunk, clean, shrink};
+use crate::assumptions::Assumption;
 use crate::explore::{Options, Token, check};
 use crate::invariants::Code;
 use crate::litmus::{Source, load};
@@ -33,7 +34,7 @@ pub struct Case {
     pub invariant: String,
     /// The pair of steps.
     pub pair: [String; 2],
-    /// What was off: rules and assumptions, `-` if none.
+    /// What the failure needs to be off: rules and assumptions, `-` if none.
     pub off: String,
     /// The first seed that failed in this way.
     pub seed: u64,
@@ -123,7 +124,13 @@ pub fn write_up(settings: &Settings, identity: &Identity, found: &Found, blame: 
 fn case(settings: &Settings, identity: &Identity, found: &Found, shrunk: &Shrunk) -> Case {
     let token = RunToken { settings: settings.clone(), seed: found.seed }.to_string();
     let code = identity.code;
-    let off = settings.off();
+    let dropped = |assumption: &Assumption| shrunk.draft.assume_off.contains(assumption);
+    let off = Settings {
+        rules_off: shrunk.draft.rules_off.clone(),
+        assume_off: settings.assume_off.iter().copied().filter(dropped).collect(),
+        ..settings.clone()
+    };
+    let off = off.off();
     let name = format!("hunt-{}-{}", code.name(), found.seed);
     let text = format!(
         "A hunted run violates {} with off: {off} (first step: {}; second: {})",

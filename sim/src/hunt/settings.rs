@@ -57,11 +57,21 @@ impl std::str::FromStr for Settings {
                 return Err(format!("`{word}` is neither a rule nor an assumption"));
             }
         }
-        Ok(settings)
+        Ok(settings.ordered())
     }
 }
 
 impl Settings {
+    /// The same, with what is off in the order of the tables, each once: one configuration has one token.
+    #[must_use]
+    pub fn ordered(mut self) -> Settings {
+        self.rules_off.sort_unstable_by_key(|rule| *rule as usize);
+        self.rules_off.dedup();
+        self.assume_off.sort_unstable_by_key(|assumption| *assumption as usize);
+        self.assume_off.dedup();
+        self
+    }
+
     /// What is off, for people and as part of a find's identity: `-` if nothing is.
     #[must_use]
     pub fn off(&self) -> String {

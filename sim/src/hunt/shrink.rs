@@ -175,6 +175,17 @@ impl Shrinker<'_> {
         Some(steps)
     }
 
+    /// Of several rules that are off, leaves off those that have to do with it.
+    fn rules(&mut self) {
+        for at in (0..self.best.draft.rules_off.len()).rev() {
+            if self.best.draft.rules_off.len() > 1 {
+                self.change(|draft| {
+                    draft.rules_off.remove(at);
+                });
+            }
+        }
+    }
+
     /// Drops whole threads.
     fn threads(&mut self) -> bool {
         let mut any = false;
@@ -474,6 +485,7 @@ pub(crate) fn shrink(
     let marked = replay::marks(&best.program, &best.schedule).iter().next().is_some();
     let (runner, trace) = (Runner::default(), trace(&best.program, &best.schedule));
     let mut shrinker = Shrinker { identity, blame, marked, trace, best, runner, left: effort.candidates };
+    shrinker.rules();
     loop {
         let mut any = shrinker.threads();
         any |= shrinker.drop_names();

@@ -250,7 +250,11 @@ impl Compiler<'_> {
             None => home,
         };
         let (from, to) = expr.range.unwrap_or((0, cap));
-        if from > to || to > cap {
+        if from > to {
+            let message = format!("pages {from}..{to} of `{}` end before they begin", expr.name.text);
+            return Err(Diagnostic::new(expr.name.span.clone(), message, format!("did you mean [{to}..{from}]?")));
+        }
+        if to > cap {
             let message = format!("`{}` has at most {cap} pages", expr.name.text);
             return Err(Diagnostic::new(
                 expr.name.span.clone(),
