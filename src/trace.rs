@@ -78,8 +78,14 @@ pub fn run(args: &Args) -> u8 {
 
 /// One litmus file for each kind of finding that has a shape of its own.
 fn write_litmus(folder: &Path, path: &Path, report: &Report) -> Result<(), String> {
-    let Ok(file) = File::open(path) else { return Ok(()) };
-    let Ok(header) = header(BufReader::new(file)) else { return Ok(()) };
+    if report.findings.iter().all(|finding| finding.sketch.is_none()) {
+        return Ok(());
+    }
+    let again = File::open(path).map_err(|error| error.to_string()).and_then(|file| header(BufReader::new(file)));
+    let header = again.map_err(|error| {
+        let path = path.display();
+        format!("{path}: litmus files need a file that can be read twice, not a pipe; the second time: {error}")
+    })?;
     let stem = path.file_stem().map_or("trace".into(), |stem| stem.to_string_lossy());
     let stem: String =
         stem.chars().map(|c| if c.is_ascii_alphanumeric() { c.to_ascii_lowercase() } else { '-' }).collect();
