@@ -35,6 +35,8 @@ STAGES = {
         Stage("leasecheck-core lib", environment=FEW),
         Stage("leasecheck-core all", without([*SLOW, "traces::"]), FEW),
         Stage("leasecheck-oracles corpus"),
+        Stage("leasecheck-core all", ["chain::"]),
+        Stage("leasecheck-core all", ["pack::", "leases::", "select::", "geometry::"]),
         Stage("leasecheck-oracles state_machines"),
         Stage("leasecheck-sim invariants", ["every_case_stands_as_claimed"]),
         Stage("leasecheck-core all", without(SLOW)),

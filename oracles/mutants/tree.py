@@ -18,8 +18,8 @@ PARTS = {
     "core": ["-p", "leasecheck-core", "--exclude", "core/src/shell/**"],
     "sim": ["-p", "leasecheck-sim", "-f", "sim/src/invariants/**", "-f", "sim/src/world/access.rs"],
 }
-# What a part's mutants are part of.
-CODE = {"core": ("core/src/",), "sim": ("core/src/", "sim/src/")}
+# What is changed, as paths.
+CODE = {"core": ("core/src/",), "sim": ("sim/src/invariants/", "sim/src/world/access.rs")}
 # The tests that look at them: package, and target.
 PROGRAMS = [
     ("leasecheck-core", "lib"),
@@ -199,7 +199,7 @@ def build():
     for mutant in mutants:
         mutant["way"] = way(mutant, expressed, refused)
     built = {"commit": commit if clean else f"{commit} with changes", "sources": digests, "mutants": mutants}
-    built["programs"] = programs(OUT / "programs" / digests["sim"][:12])
+    built["programs"] = programs(OUT / "programs" / hashlib.sha256(json.dumps(digests).encode()).hexdigest()[:12])
     (OUT / "built.json").write_text(json.dumps(built, indent=1))
     count = {word: sum(mutant["way"] == word for mutant in mutants) for word in ("switched", "plain", "unviable")}
     print(f"{len(mutants)} mutants: {count}")

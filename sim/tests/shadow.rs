@@ -1,8 +1,10 @@
-//! What the shadow tells apart: tokens within a page, and work that reads a page which is live still.
+//! What the shadow tells apart: tokens within a page, work that reads a page which is live still, and whose bytes a late
+//! write goes to.
 
 mod common;
 
 use common::{parse, search};
+use leasecheck_sim::verdict::Verdict;
 
 const TEXT: &str = r#"
 name = "tokens"
@@ -74,4 +76,42 @@ fn every_token_counts_and_only_freed_pages_are_read_after_a_free() {
     let cases = parse("tokens.toml", TEXT).cases;
     let verdicts: Vec<&str> = cases.iter().map(|case| search(case, false, 1_000).verdict.word()).collect();
     assert_eq!(verdicts, ["unreachable", "reachable", "vacuous", "vacuous", "unreachable"]);
+}
+
+/// The bytes are those of a larger page by now, in the middle of the arena.
+#[test]
+fn a_late_write_finds_the_new_owner_at_home() {
+    let text = r#"
+name = "home"
+source = "test"
+claim = "none"
+
+[arena.host]
+bytes = 48
+bands.swa = { envelope = 4, page_tokens = 4, grow = "up" }
+bands.full = { envelope = 8, page_tokens = 4, grow = "down" }
+
+[[case]]
+name = "written by its new owner before"
+expect = { reachable = "early-reuse" }
+witness = ["freed-in-flight"]
+threads.one = """
+alloc swa 12 -> s
+copy: await go
+copy: record ready
+compute: wait ready
+compute: write s[11]
+free s[10]
+free s[11]
+alloc full 1 -> f
+write f
+set go
+"""
+"#;
+    let Verdict::Reachable(found) = search(&parse("home.toml", text).cases[0], false, 1_000).verdict else {
+        panic!("nobody notices");
+    };
+    let message = "page 11 of swa was freed while this write to physical page 11 was under way, and its bytes belong to page \
+                   0 of full now";
+    assert_eq!(found.violation.message, message);
 }
