@@ -11,7 +11,7 @@ esac
 # The base image's default toolchain is a nightly; elsewhere it is asked for.
 toolchain=()
 rustc --version | grep -q nightly || toolchain=(+nightly)
-cargo "${toolchain[@]}" fuzz build --fuzz-dir . -O "${sanitizer[@]}"
+cargo "${toolchain[@]}" fuzz build --fuzz-dir . -O "${sanitizer[@]}" --no-trace-compares
 
 binaries=${CARGO_TARGET_DIR:-target}/x86_64-unknown-linux-gnu/release
 for target in $(cargo "${toolchain[@]}" fuzz list --fuzz-dir .); do

@@ -47,7 +47,7 @@ trap 'rm -rf "$work"' EXIT
 # The target's options, as ClusterFuzz reads them, as arguments.
 options() {
     [ -e "$1.options" ] || return 0
-    sed -n 's/^\(max_len\) *= *\(.*\)/-\1=\2/p; s/^\(dict\) *= *\(.*\)/-\1=dictionaries\/\2/p' "$1.options"
+    sed -n 's/^dict *= */&dictionaries\//; s/^\([a-z_]*\) *= *\(.*\)/-\1=\2/p' "$1.options"
 }
 
 one() {

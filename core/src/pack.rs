@@ -36,12 +36,17 @@ impl Arena {
                 out.push(vacant.len() as u8);
                 out.extend(vacant.iter().map(|at| at as u8));
             }
+            if self.holes_beside_retired() {
+                out.push(band.holes.len() as u8);
+                out.extend(band.holes.iter().map(|at| at as u8));
+            }
         }
     }
 
     /// Reads back what [`Arena::pack`] wrote for an arena of the same layout, and returns the rest of the bytes.
     pub fn unpack<'a>(&mut self, mut bytes: &'a [u8]) -> &'a [u8] {
         let (vacant_is_packed, chain) = (self.vacant_is_packed(), self.is_chain());
+        let holes_beside_retired = self.holes_beside_retired();
         let mut take = |count: usize| {
             let (head, tail) = bytes.split_at(count);
             bytes = tail;
@@ -103,9 +108,21 @@ impl Arena {
                     vacant.insert((*at).into());
                 }
             }
+            if holes_beside_retired {
+                let count = take(1)[0];
+                for at in take(count.into()) {
+                    vacant.remove((*at).into());
+                    other.insert((*at).into());
+                }
+            }
         }
         self.recount();
         bytes
+    }
+
+    /// Where no page is used again, a float that makes room still has holes: its pages moved from there.
+    fn holes_beside_retired(&self) -> bool {
+        self.config.reuse == Reuse::Never && self.is_chain()
     }
 
     /// Without these rules the table may lead to vacant pages, and pages may be nobody's: which pages are vacant does

@@ -68,7 +68,7 @@ impl Model {
     #[must_use]
     pub fn most(&self, band: u8, movable: &dyn Fn(BandId, LogicalPage) -> bool) -> u32 {
         let ids = match self.owner_band(band) {
-            None => self.free_ids(band).len() as u32,
+            None => self.free_ids(band).count() as u32,
             Some(_) => u32::MAX,
         };
         let mut wanted: Few<u32> = smallvec![0; self.config.bands.len()];

@@ -84,7 +84,7 @@ struct Grid {
 #[derive(Clone, Debug)]
 pub struct Model {
     pub(crate) config: Arc<ArenaConfig>,
-    grids: SmallVec<[Grid; 4]>,
+    grids: Arc<[Grid]>,
     pub(crate) bytes: Vec<Owner>,
     /// Every id that was handed out, by band.
     pub(crate) spent: Vec<(u8, u32)>,
@@ -271,17 +271,18 @@ impl Model {
     }
 
     /// Ids that can be handed out.
-    #[must_use]
-    pub fn free_ids(&self, band: u8) -> Few<u32> {
-        if self.owner_band(band).is_some() {
-            return Few::new();
+    pub fn free_ids(&self, band: u8) -> impl Iterator<Item = u32> + use<> {
+        let Grid { first, pages, .. } = self.grid(band);
+        // A band that binds another's ids has none.
+        let end = if self.owner_band(band).is_none() { pages } else { first };
+        let mut taken: Few<bool> = smallvec![false; end as usize];
+        if end > first {
+            self.live(band).for_each(|(id, _)| taken[id as usize] = true);
+            if self.config.reuse == Reuse::Never {
+                self.spent.iter().filter(|(other, _)| *other == band).for_each(|(_, id)| taken[*id as usize] = true);
+            }
         }
-        let mut taken: Few<bool> = smallvec![false; self.pages(band) as usize];
-        self.live(band).for_each(|(id, _)| taken[id as usize] = true);
-        if self.config.reuse == Reuse::Never {
-            self.spent.iter().filter(|(other, _)| *other == band).for_each(|(_, id)| taken[*id as usize] = true);
-        }
-        (self.first(band)..self.pages(band)).filter(|id| !taken[*id as usize]).collect()
+        (first..end).filter(move |id| !taken[*id as usize])
     }
 
     /// The bytes of the band's extent.
@@ -325,9 +326,9 @@ impl Model {
 
     /// The id that an allocation gives to a page.
     pub(crate) fn next_id(&self, band: u8, page: u32) -> Option<u32> {
-        let free = self.free_ids(band);
-        let above = free.iter().find(|id| self.config.permuted && **id > page);
-        above.or(free.first()).copied()
+        let above = || self.free_ids(band).find(|id| *id > page);
+        let above = if self.config.permuted { above() } else { None };
+        above.or_else(|| self.free_ids(band).next())
     }
 
     fn place_one(&mut self, band: u8, id: Option<u32>) -> Option<u32> {
@@ -372,7 +373,7 @@ impl Model {
             }
         }
         for band in self.bands().filter(|band| self.owner_band(*band).is_none()) {
-            let (wanted, free) = (wanted[usize::from(band)], self.free_ids(band).len() as u32);
+            let (wanted, free) = (wanted[usize::from(band)], self.free_ids(band).count() as u32);
             if wanted > free {
                 return Err(Refusal::Ids { band: BandId(band), wanted, free });
             }
@@ -606,7 +607,7 @@ impl Model {
     pub fn available(&self, band: u8) -> u32 {
         let mut filled = self.clone();
         let mut ids = match self.owner_band(band) {
-            None => self.free_ids(band).len() as u32,
+            None => self.free_ids(band).count() as u32,
             Some(_) => u32::MAX,
         };
         let mut pages = 0;

@@ -8,7 +8,7 @@ use arbitrary::Unstructured;
 use leasecheck_core::{Admission, BandId, Ids, LogicalPage, Request};
 
 /// The most calls before the questions.
-const CALLS: usize = 12;
+const CALLS: usize = 8;
 /// The most questions, beside those about the capacity of each band.
 const QUESTIONS: usize = 4;
 

@@ -6,7 +6,7 @@ use crate::pair::Pair;
 use arbitrary::Unstructured;
 
 /// The most calls of a run.
-const CALLS: usize = 12;
+const CALLS: usize = 8;
 
 /// Runs the calls that the bytes stand for.
 pub fn run(data: &[u8]) {
