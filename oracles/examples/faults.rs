@@ -76,11 +76,12 @@ fn build(root: &Path, copy_of: &Path) -> Result<PathBuf, String> {
         .args(["build", "--release", "--quiet", "-p", "leasecheck-oracles", "--bin", "leasecheck-oracles"])
         .current_dir(copy_of)
         .env("CARGO_TARGET_DIR", &target)
-        .status();
-    if built.is_ok_and(|status| status.success()) {
+        .output()
+        .map_err(|error| error.to_string())?;
+    if built.status.success() {
         Ok(target.join("release/leasecheck-oracles"))
     } else {
-        Err("the copy with the faults cannot be built".to_owned())
+        Err(format!("the copy with the faults cannot be built:\n{}", String::from_utf8_lossy(&built.stderr)))
     }
 }
 
