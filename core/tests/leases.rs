@@ -219,3 +219,34 @@ proptest! {
         prop_assert_eq!(granted, Outcome::Granted);
     }
 }
+
+/// A renewed lease has as long to live as one that was taken now; one without a limit keeps none.
+#[test]
+fn renewing_begins_anew() {
+    let (mut old, mut new) = (LeaseTable::new(Rules::all()), LeaseTable::new(Rules::all()));
+    let (timed, endless) = (HolderId(1), HolderId(2));
+    assert_eq!(old.acquire(timed, Some(2)), Outcome::Granted);
+    assert_eq!(old.acquire(endless, None), Outcome::Granted);
+    old.tick();
+    assert_eq!(old.renew(timed, 3), Ok(()));
+    assert_eq!(old.renew(endless, 1), Ok(()));
+    assert_eq!(new.acquire(timed, Some(3)), Outcome::Granted);
+    for _ in 0..5 {
+        old.tick();
+        new.tick();
+        assert_eq!((old.depth(timed), old.depth(endless)), (new.depth(timed), 1));
+    }
+    assert_eq!(old.renew(timed, 3), Err(LeaseError::NotHeld(timed)));
+}
+
+/// Where leases do not nest, a holder's second request waits behind the compaction, and counts when its turn comes.
+#[test]
+fn a_second_request_that_was_held_back_counts() {
+    let mut table = LeaseTable::new(Rules::all().without(Rule::LeasesReentrant));
+    let (holder, compactor) = (HolderId(1), HolderId(2));
+    assert_eq!(table.acquire(holder, None), Outcome::Granted);
+    assert_eq!(table.request_compaction(compactor), Outcome::MustWait);
+    assert_eq!(table.acquire_in_turn(holder), Outcome::MustWait);
+    table.end_compaction(compactor);
+    assert_eq!(table.depth(holder), 2);
+}

@@ -130,3 +130,9 @@ fn ten_of_twelve_tokens_are_an_error_and_whole_tombstones_are_not() {
     // `>= 0` would take the sink along, one token short of a page or not.
     assert_eq!(tokens_above(&window(&[4, 5, 6, 7]), -1).filter(|token| token.0 < 4).count(), 4);
 }
+
+/// Pages without tokens are no pages, even where no tokens are selected.
+#[test]
+fn a_page_of_no_tokens_is_an_error() {
+    assert_eq!(whole_pages(&[], 0), Err(SelectError::Length { tokens: 0, page_tokens: 0 }));
+}
