@@ -86,10 +86,11 @@ fn a_campaign_in_shards_in_parts_or_at_once_leaves_the_same_files() {
     let another = at("another").to_str().expect("a plain path").to_owned();
     wrong(&leasecheck(&["merge", &first, &first]), "which would count twice");
     wrong(&leasecheck(&["merge", &first, at("whole").to_str().expect("a plain path")]), "which would count twice");
-    wrong(&leasecheck(&["merge", &second, "--out", &another]), "shard 2/2 of the seeds 0..8192 is missing");
+    let part = leasecheck(&["merge", &second, "--out", &another]);
+    assert!(String::from_utf8_lossy(&part.stdout).contains("incomplete: shard 2/2 of the seeds 0..8192 is missing"));
+    let resumed = hunt(&[&["--seeds", "0..8192", "--resume"], &BROKEN[..]].concat(), Path::new(&another));
+    wrong(&resumed, "cannot be resumed: shard 2/2");
     wrong(&leasecheck(&["merge", &first, &second, "--out", &joined]), "already holds a campaign");
-    let part = leasecheck(&["merge", &second]);
-    assert!(String::from_utf8_lossy(&part.stdout).contains("incomplete: shard 2/2"), "it can be looked at");
 
     // A name in a folder that leads out of it is refused, wherever the folder comes from.
     let stranger = at("stranger");

@@ -31,6 +31,9 @@ pub struct Record {
     pub canary: (u64, u64),
     pub marks: BTreeMap<String, u64>,
     pub invariants: BTreeMap<String, u64>,
+    /// What a joined campaign lacks to be one that can be resumed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub missing: Option<String>,
 }
 
 /// A campaign's folder.

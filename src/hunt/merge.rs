@@ -100,12 +100,10 @@ fn merged(folders: &[PathBuf], out: Option<&Path>) -> Result<u8, String> {
     // The shards of one campaign have one canary.
     let canaries = records.chunk_by(|(_, one), (_, other)| one.from == other.from).map(|part| part[0].1.canary);
     let canary = canaries.fold((0, 0), |sum, one| (sum.0 + one.0, sum.1 + one.1));
-    let mut record = Record { shard: None, to: last.to, next: last.next, canary, ..first.clone() };
+    let mut record =
+        Record { shard: None, to: last.to, next: last.next, canary, missing: missing.clone(), ..first.clone() };
     record.fill(&total);
     if let Some(out) = out {
-        if let Some(missing) = &missing {
-            return Err(wrong(format!("{missing}; leave out `--out` to look at what is there")));
-        }
         let folder = Folder { lines: lines.clone(), ..Folder::create(out)? };
         if folder.is_taken() {
             return Err(wrong(format!("{}: already holds a campaign; name an empty folder", out.display())));

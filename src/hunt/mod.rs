@@ -69,6 +69,7 @@ fn hunt(args: &Args) -> Result<u8, String> {
         canary: (0, 0),
         marks: BTreeMap::new(),
         invariants: BTreeMap::new(),
+        missing: None,
     };
     let mut folder = args.out.as_deref().map(Folder::create).transpose()?;
     if let Some(folder) = &mut folder {
@@ -80,6 +81,12 @@ fn hunt(args: &Args) -> Result<u8, String> {
                     folder.path.display(),
                     old.settings,
                     old.from
+                )));
+            }
+            if let Some(missing) = &old.missing {
+                return Err(wrong(format!(
+                    "{}: is joined from parts, and cannot be resumed: {missing}",
+                    folder.path.display()
                 )));
             }
             if record.to < old.next {
