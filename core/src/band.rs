@@ -123,8 +123,7 @@ impl Band {
     /// The frontiers take in this distance; what lies between is holes.
     pub(crate) fn take_in(&mut self, distance: u32) {
         if self.span == self.base {
-            (self.base, self.span) = (distance, distance + 1);
-            self.holes.insert(distance);
+            (self.base, self.span) = (distance, distance);
         }
         while self.base > distance {
             self.base -= 1;

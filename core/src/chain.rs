@@ -262,7 +262,6 @@ impl Arena {
         let at = band.0 as usize;
         let (state, first) = (&self.bands[at], self.geometry.first[at]);
         let extent = self.extent(band);
-        let taken = |page: u32| page >= extent.start && page < extent.end && !state.holes.contains(page - first);
         let free_now = |page: &u32| {
             let (low, high) = (u64::from(*page), u64::from(*page) + 1);
             let envelope = self.config.bands[at].envelope;
@@ -275,7 +274,7 @@ impl Arena {
             })
         };
         let inside = extent.start.max(window.start)..extent.end.min(window.end);
-        let holes = inside.clone().filter(|page| !taken(*page));
+        let holes = inside.filter(|page| state.holes.contains(page - first));
         let above: Vec<u32> = (extent.end.max(window.start)..window.end).collect();
         let below: Vec<u32> = (window.start..extent.start.min(window.end)).rev().collect();
         let (near_above, far_above): (Vec<u32>, Vec<u32>) = above.into_iter().partition(free_now);

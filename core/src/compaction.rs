@@ -188,7 +188,7 @@ fn minimal(band: &Band, shift: &mut impl FnMut(u32, u32) -> bool) {
     let mut beyond = band.span;
     for hole in band.holes.iter() {
         loop {
-            if beyond <= hole + 1 {
+            if beyond <= hole {
                 return;
             }
             beyond -= 1;

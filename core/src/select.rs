@@ -59,7 +59,7 @@ pub fn whole_pages(tokens: &[TokenIndex], page_tokens: u32) -> Result<Vec<Physic
         let start = page.saturating_mul(i64::from(page_tokens));
         let in_order = (tokens.iter().zip(0_i64..)).all(|(token, offset)| token.0.checked_sub(start) == Some(offset));
         match u32::try_from(page) {
-            Ok(page) if page > 0 && in_order => pages.push(PhysicalPage(page)),
+            Ok(page) if in_order => pages.push(PhysicalPage(page)),
             _ => return Err(SelectError::PartialPage { row }),
         }
     }

@@ -131,4 +131,9 @@ fn a_band_of_too_many_pages_is_refused() {
     let pages = (1 << 26) + 1;
     let refused = Arena::new(config(pages, vec![band("a", 1, Grow::Up, Ids::Own)])).err();
     assert_eq!(refused, Some(ConfigError::TooManyPages { band: "a".into(), pages }));
+    // One page less is none too many: with a second band, that one is at fault. (An arena as large takes too long here.)
+    let pages = 1 << 27;
+    let bands = vec![band("a", 2, Grow::Up, Ids::Own), band("b", 1, Grow::Down, Ids::Own)];
+    let refused = Arena::new(config(pages, bands)).err();
+    assert_eq!(refused, Some(ConfigError::TooManyPages { band: "b".into(), pages }));
 }

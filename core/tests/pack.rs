@@ -146,3 +146,34 @@ proptest! {
         }
     }
 }
+
+/// Explorers keep millions of states: what follows from the rest takes no bytes.
+#[test]
+fn holes_are_not_packed() {
+    for reuse in [Reuse::AsDesigned, Reuse::Never] {
+        let mut arena = Arena::new(ArenaConfig { reuse, ..two_ended(40, 4, 4) }).unwrap();
+        let ids = arena.allocate(&[Request { band: A, pages: 4 }]).unwrap().remove(0);
+        let length = packed(&arena).len();
+        arena.free(A, &ids[1..2], None).unwrap();
+        assert_eq!(packed(&arena).len(), length);
+    }
+}
+
+/// It follows from nothing where released bindings stay in the table.
+#[test]
+fn arenas_that_differ_in_their_holes_alone_differ() {
+    let rules = Rules::all().without(Rule::TombstoneClearsBinding);
+    let mut arena = Arena::new(ArenaConfig { rules, ..device(64, 8, 4) }).unwrap();
+    let ids = arena.allocate(&[Request { band: A, pages: 3 }]).unwrap().remove(0);
+    arena.bind(B, &ids).unwrap();
+    let without = |released: usize| {
+        let mut arena = arena.clone();
+        arena.tombstone(B, &ids[released..=released], None).unwrap();
+        arena
+    };
+    let (one, other) = (without(0), without(1));
+    assert!(one.placements(B).eq(other.placements(B)));
+    assert_eq!((one.span(B), one.live(B), one.holes(B)), (other.span(B), other.live(B), other.holes(B)));
+    assert_ne!(one, other);
+    assert_ne!(packed(&one), packed(&other));
+}

@@ -115,3 +115,49 @@ set go
                    0 of full now";
     assert_eq!(found.violation.message, message);
 }
+
+/// The kernel takes an id for a page number: nothing is written over, but the page is elsewhere, unless it is nowhere.
+#[test]
+fn a_write_to_the_wrong_place_harms_nobody_once_its_page_is_free() {
+    let text = r#"
+name = "wrong-place"
+source = "test"
+claim = "none"
+
+[arena.host]
+bytes = 48
+bands.swa = { envelope = 4, page_tokens = 4, grow = "up" }
+bands.full = { envelope = 8, page_tokens = 4, grow = "down" }
+
+[[case]]
+name = "live"
+expect = { reachable = "wrong-space" }
+witness = ["captured"]
+threads.one = """
+alloc full 1 -> f
+raw f -> p
+compute: write f at p
+sync compute
+free f
+"""
+
+[[case]]
+name = "free"
+expect = "unreachable"
+witness = ["freed-in-flight"]
+threads.one = """
+alloc full 1 -> f
+raw f -> p
+copy: await go
+copy: record ready
+compute: wait ready
+compute: write f at p
+free f
+set go
+"""
+"#;
+    let cases = parse("wrong-place.toml", text).cases;
+    let verdicts: Vec<Verdict> = cases.iter().map(|case| search(case, false, 1_000).verdict).collect();
+    assert!(matches!(&verdicts[0], Verdict::Reachable(found) if found.violation.code.name() == "wrong-space"));
+    assert_eq!(verdicts[1].word(), "unreachable");
+}
