@@ -211,7 +211,7 @@ impl<'a> Worker<'a> {
         let state = std::mem::take(&mut self.state);
         let world = self.world(&state);
         let mut steps = Vec::new();
-        world.enabled_of(program, agent as u8, &mut steps);
+        world.enabled_of(program, agent as u8, |step, _| steps.push(step));
         let choice = |step: &Step| Choice { step: *step, pc: world.step_pc(program, *step).unwrap_or(END) };
         let choices = steps.iter().map(choice).collect();
         let regions = steps.iter().flat_map(|step| world.next_regions(program, *step)).collect();

@@ -8,7 +8,7 @@
 use super::schedulers::Scheduler;
 use crate::invariants::{Code, Violation, deadlock, lost_wakeup, race};
 use crate::marks::Marks;
-use crate::program::{Instr, Op, Program, limits};
+use crate::program::{Instr, Op, Operand, Program, limits};
 use crate::world::{Effects, StartError, Step, World};
 
 /// Steps of the scheduler's choice, for each instruction of the program.
@@ -16,12 +16,11 @@ const UNFAIR: usize = 2;
 /// Fair steps for each instruction of the program, after which a run counts as endless.
 const FAIR: usize = 20;
 
-/// What an instruction can do to bytes, for telling quickly that no conflict is possible.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Touch {
-    Nothing,
-    Reads,
-    Writes,
+/// The arenas whose bytes an instruction can touch, for telling quickly that no conflict is possible: a bit for each.
+#[derive(Clone, Copy, Default)]
+struct Touch {
+    any: u8,
+    writes: u8,
 }
 
 impl Touch {
@@ -30,20 +29,44 @@ impl Touch {
         match instr.op {
             // Copies and what else was queued run later, and so do moves; on the host, a move is made in the step that
             // decides on it.
-            _ if instr.stream.is_some() => Touch::Nothing,
-            Op::Alloc { .. } | Op::Compact { .. } | Op::Flush { .. } => Touch::Nothing,
+            _ if instr.stream.is_some() => Touch::default(),
+            Op::Alloc { .. } | Op::Compact { .. } | Op::Flush { .. } => Touch::default(),
             _ => Touch::queued(instr),
         }
     }
 
     /// When it is next in a queue.
     fn queued(instr: &Instr) -> Touch {
-        match instr.op {
-            Op::Write { .. } | Op::Fetch { .. } | Op::Transfer { .. } => Touch::Writes,
-            Op::Read { .. } | Op::Store { .. } => Touch::Reads,
-            Op::Alloc { .. } | Op::Compact { .. } | Op::Flush { .. } => Touch::Writes,
-            _ => Touch::Nothing,
-        }
+        let arenas = |operands: &[Operand]| operands.iter().fold(0, |arenas, operand| arenas | 1 << operand.arena);
+        let (reads, writes) = match &instr.op {
+            Op::Write { pages, .. } | Op::Fetch { pages, .. } => (0, arenas(pages)),
+            Op::Read { pages, .. } | Op::Store { pages, .. } => (arenas(pages), 0),
+            Op::Transfer { from, to, .. } => (arenas(from), arenas(to)),
+            Op::Alloc { arena, .. } | Op::Compact { arena } | Op::Flush { arena, .. } => (0, 1 << arena),
+            _ => (0, 0),
+        };
+        Touch { any: reads | writes, writes }
+    }
+}
+
+/// What the possible next steps can touch together.
+#[derive(Default)]
+struct Touches {
+    once: u8,
+    twice: u8,
+    writes: u8,
+}
+
+impl Touches {
+    fn add(&mut self, touch: Touch) {
+        self.twice |= self.once & touch.any;
+        self.once |= touch.any;
+        self.writes |= touch.writes;
+    }
+
+    /// Whether two of them might conflict at all.
+    fn may_conflict(&self) -> bool {
+        self.twice & self.writes != 0
     }
 }
 
@@ -54,6 +77,8 @@ pub struct Ready {
     start: World,
     on_host: Vec<Touch>,
     queued: Vec<Touch>,
+    /// Of each instruction, whether its thread stays ready to take it.
+    stays: Vec<bool>,
 }
 
 impl Ready {
@@ -65,7 +90,8 @@ impl Ready {
         let start = World::start(&program)?;
         let touch = |of: fn(&Instr) -> Touch| program.code.iter().map(of).collect();
         let (on_host, queued) = (touch(Touch::on_host), touch(Touch::queued));
-        Ok(Ready { program, start, on_host, queued })
+        let stays = program.code.iter().map(|instr| World::stays_ready(&program, instr)).collect();
+        Ok(Ready { program, start, on_host, queued, stays })
     }
 
     /// Steps that a scheduler decides on.
@@ -73,17 +99,29 @@ impl Ready {
         self.program.code.len() * UNFAIR
     }
 
-    /// Whether two of the possible next steps might conflict at all.
-    fn may_conflict(&self, world: &World, steps: &[Step]) -> bool {
-        let (mut touching, mut writing) = (0, false);
-        for step in steps {
-            let Some(pc) = world.step_pc(&self.program, *step) else { continue };
-            let queue = self.program.agents[usize::from(step.agent)].is_queue();
-            let touch = if queue { &self.queued } else { &self.on_host };
-            touching += usize::from(touch[usize::from(pc)] != Touch::Nothing);
-            writing |= touch[usize::from(pc)] == Touch::Writes;
-        }
-        writing && touching > 1
+    /// Collects the next steps. `sure` has a bit for each thread that is known to be ready; whether two of the steps
+    /// might conflict at all.
+    fn look(&self, world: &World, sure: &mut u32, enabled: &mut Vec<Step>) -> bool {
+        let program = &self.program;
+        let mut touches = Touches::default();
+        enabled.clear();
+        let ready = |slot: usize| {
+            if *sure >> slot & 1 == 1 {
+                debug_assert!(world.thread_ready(program, slot), "a thread that stays ready does");
+                return true;
+            }
+            let ready = world.thread_ready(program, slot);
+            if ready && self.stays[usize::from(world.threads[slot].pc)] {
+                *sure |= 1 << slot;
+            }
+            ready
+        };
+        world.each_enabled(program, ready, |step, pc| {
+            enabled.push(step);
+            let queue = usize::from(step.agent) >= program.threads;
+            touches.add(if queue { self.queued[usize::from(pc)] } else { self.on_host[usize::from(pc)] });
+        });
+        touches.may_conflict()
     }
 }
 
@@ -120,12 +158,12 @@ impl Runner {
         };
         self.schedule.clear();
         let mut effects = Effects::default();
+        let mut sure = 0;
         let mut last_ran = [0_u32; limits::AGENTS];
         let unfair = ready.unfair();
         let endless = unfair + program.code.len() * FAIR + 100;
         let violation = loop {
-            self.enabled.clear();
-            world.enabled(program, &mut self.enabled);
+            let may_conflict = ready.look(world, &mut sure, &mut self.enabled);
             let enabled = self.enabled.as_slice();
             if enabled.is_empty() {
                 if world.finished() {
@@ -133,10 +171,7 @@ impl Runner {
                 }
                 break Some(lost_wakeup::check(world, program).unwrap_or_else(|| deadlock::check(world, program)));
             }
-            if enabled.len() > 1
-                && ready.may_conflict(world, enabled)
-                && let Some(violation) = race::check(world, program, enabled)
-            {
+            if may_conflict && let Some(violation) = race::check(world, program, enabled) {
                 break Some(violation);
             }
             let taken = self.schedule.len();
@@ -155,6 +190,7 @@ impl Runner {
             };
             let step = enabled[chosen];
             last_ran[usize::from(step.agent)] = taken as u32 + 1;
+            sure &= !(1 << step.agent);
             self.schedule.push(step);
             if let Err(violation) = world.step(program, step, &mut effects) {
                 break Some(violation);

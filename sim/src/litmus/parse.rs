@@ -126,13 +126,15 @@ struct Parser<'a> {
     end: usize,
     /// Statements so far, in all blocks.
     statements: usize,
+    /// While it is only found out which syntax fits, nobody reads what is wrong with the others.
+    quiet: bool,
 }
 
 /// Parses a program that stands at byte `offset` of `file`.
 pub(crate) fn parse(file: &str, program: Range<usize>) -> Result<Vec<Stmt>, Diagnostic> {
     let text = file.get(program.clone()).unwrap_or_default();
     let lexemes = lex(text, program.start)?;
-    let mut parser = Parser { text: file, lexemes: &lexemes, at: 0, end: program.end, statements: 0 };
+    let mut parser = Parser { text: file, lexemes: &lexemes, at: 0, end: program.end, statements: 0, quiet: false };
     let statements = parser.block(0)?;
     match parser.peek() {
         None => Ok(statements),
@@ -223,43 +225,25 @@ impl Parser<'_> {
 
     /// Matches the tokens against the syntaxes that start with the same word.
     fn step(&mut self, stream: Option<&Name>) -> Result<(&'static StepDef, Vec<Arg>), Diagnostic> {
-        let word = if self.peek() == Some(Token::Word) { self.str().to_owned() } else { String::new() };
         let start = self.at;
+        let word = if self.peek() == Some(Token::Word) { self.str() } else { "" };
+        let candidates = STARTS.get(word).map(Vec::as_slice).unwrap_or_default();
+        self.quiet = true;
+        let fits = candidates.iter().find_map(|at| self.syntax(*at, start, stream).ok());
+        self.quiet = false;
+        if let Some(fits) = fits {
+            return Ok(fits);
+        }
         let mut best: Option<(usize, Diagnostic, &StepDef)> = None;
-        for at in STARTS.get(word.as_str()).into_iter().flatten() {
-            let (def, parts) = &SYNTAXES[*at];
-            self.at = start;
-            let mut args = Vec::new();
-            let matched = self.parts(parts, &mut args);
-            let complete = matched.is_ok()
-                && (matches!(self.peek(), None | Some(Token::End | Token::BlockClose))
-                    || matches!(parts.last(), Some(Part::Symbol("{"))));
-            let wrong = match matched {
-                Err(wrong) => wrong,
-                Ok(()) if complete => match (def.queued, stream) {
-                    (Queued::Yes, None) => Diagnostic::new(
-                        self.lexemes[start].span.clone(),
-                        format!("`{word}` runs on a stream"),
-                        "expected a stream in front, such as `copy:`",
-                    ),
-                    (Queued::No, Some(stream)) => Diagnostic::new(
-                        stream.span.clone(),
-                        format!("`{word}` cannot be queued"),
-                        "only the host thread does this",
-                    ),
-                    _ => return Ok((def, args)),
-                },
-                Ok(()) => Diagnostic::new(
-                    self.span(),
-                    format!("`{word}` goes on unexpectedly"),
-                    "expected the end of the step",
-                ),
-            };
-            if best.as_ref().is_none_or(|(reached, ..)| self.at > *reached) {
-                best = Some((self.at, wrong, def));
+        for at in candidates {
+            if let Err(wrong) = self.syntax(*at, start, stream)
+                && best.as_ref().is_none_or(|(reached, ..)| self.at > *reached)
+            {
+                best = Some((self.at, wrong, SYNTAXES[*at].0));
             }
         }
         self.at = start;
+        let word = if self.peek() == Some(Token::Word) { self.str() } else { "" };
         Err(match best {
             Some((_, wrong, def)) => {
                 wrong.help(format!("`{}`: {}; for example `{}`", usage(def), def.doc, def.example))
@@ -272,9 +256,50 @@ impl Parser<'_> {
                 });
                 let unknown = Diagnostic::new(self.span(), format!("unknown step `{word}`"), "not a step")
                     .help("`leasecheck list steps` shows them all");
-                unknown.nearest(&word, known)
+                unknown.nearest(word, known)
             }
         })
+    }
+
+    /// Matches the tokens from `start` on against one syntax.
+    fn syntax(
+        &mut self,
+        at: usize,
+        start: usize,
+        stream: Option<&Name>,
+    ) -> Result<(&'static StepDef, Vec<Arg>), Diagnostic> {
+        let (def, parts) = &SYNTAXES[at];
+        self.at = start;
+        let mut args = Vec::new();
+        self.parts(parts, &mut args)?;
+        let complete = matches!(self.peek(), None | Some(Token::End | Token::BlockClose))
+            || matches!(parts.last(), Some(Part::Symbol("{")));
+        let word = || self.text.get(self.lexemes[start].span.clone()).unwrap_or_default();
+        match (def.queued, stream) {
+            _ if !complete => {
+                Err(self
+                    .wrong(|| (format!("`{}` goes on unexpectedly", word()), "expected the end of the step".into())))
+            }
+            (Queued::Yes, None) => {
+                let expected = "expected a stream in front, such as `copy:`";
+                Err(Diagnostic::new(
+                    self.lexemes[start].span.clone(),
+                    format!("`{}` runs on a stream", word()),
+                    expected,
+                ))
+            }
+            (Queued::No, Some(stream)) => {
+                let message = format!("`{}` cannot be queued", word());
+                Err(Diagnostic::new(stream.span.clone(), message, "only the host thread does this"))
+            }
+            _ => Ok((def, args)),
+        }
+    }
+
+    /// What is wrong with the next token: a message, and what was expected.
+    fn wrong(&self, text: impl FnOnce() -> (String, String)) -> Diagnostic {
+        let (message, expected) = if self.quiet { (String::new(), String::new()) } else { text() };
+        Diagnostic::new(self.span(), message, expected)
     }
 
     fn parts(&mut self, parts: &[Part], args: &mut Vec<Arg>) -> Result<(), Diagnostic> {
@@ -317,7 +342,7 @@ impl Parser<'_> {
             self.at += 1;
             return Ok(());
         }
-        Err(Diagnostic::new(self.span(), format!("expected `{word}`"), format!("expected `{word}`")))
+        Err(self.wrong(|| (format!("expected `{word}`"), format!("expected `{word}`"))))
     }
 
     fn symbol(&mut self, symbol: &str) -> Result<(), Diagnostic> {
@@ -325,13 +350,13 @@ impl Parser<'_> {
             self.at += 1;
             return Ok(());
         }
-        Err(Diagnostic::new(self.span(), format!("expected `{symbol}`"), format!("expected `{symbol}`")))
+        Err(self.wrong(|| (format!("expected `{symbol}`"), format!("expected `{symbol}`"))))
     }
 
     fn name(&mut self, slot: Slot) -> Result<Name, Diagnostic> {
         if self.peek() == Some(Token::Word) && RESERVED.contains(&self.str()) {
-            let message = format!("`{}` is a word of the step language and cannot be a name", self.str());
-            return Err(Diagnostic::new(self.span(), message, format!("expected {}", slot.expected())));
+            let message = || format!("`{}` is a word of the step language and cannot be a name", self.str());
+            return Err(self.wrong(|| (message(), format!("expected {}", slot.expected()))));
         }
         self.any_word(slot)
     }
@@ -339,7 +364,7 @@ impl Parser<'_> {
     fn any_word(&mut self, slot: Slot) -> Result<Name, Diagnostic> {
         let expected = slot.expected();
         if self.peek() != Some(Token::Word) {
-            return Err(Diagnostic::new(self.span(), format!("expected {expected}"), format!("expected {expected}")));
+            return Err(self.wrong(|| (format!("expected {expected}"), format!("expected {expected}"))));
         }
         let text = self.str().to_owned();
         if text.len() > limits::NAME {

@@ -62,6 +62,35 @@ impl World {
         }
     }
 
+    /// Whether a thread that can take this instruction can do so until it does, whatever others do meanwhile.
+    pub(crate) fn stays_ready(program: &Program, instr: &Instr) -> bool {
+        let unset = |var: &u8| {
+            let of = |other: &Instr| matches!(other.op, Op::TryRead { into, .. } if into == *var);
+            program.code.iter().any(of)
+        };
+        if instr.needs.iter().any(unset) {
+            return false;
+        }
+        if let Some(queue) = instr.stream {
+            return !program.uses.fills[usize::from(queue)] && !matches!(instr.op, Op::Transfer { .. });
+        }
+        !matches!(
+            &instr.op,
+            Op::Alloc { .. }
+                | Op::Compact { .. }
+                | Op::Clear { .. }
+                | Op::LeaseAcquire { .. }
+                | Op::Store { .. }
+                | Op::Fetch { .. }
+                | Op::SyncEvent { .. }
+                | Op::TrySync { .. }
+                | Op::Await { .. }
+                | Op::AwaitCond { .. }
+                | Op::Take { .. }
+                | Op::Lock { .. }
+        )
+    }
+
     fn can_queue(&self, program: &Program, instr: &Instr, queue: u8, phase: u8) -> bool {
         let bytes = || &self.queues[usize::from(queue)];
         if program.uses.fills[usize::from(queue)]

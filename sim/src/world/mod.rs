@@ -368,43 +368,59 @@ impl World {
 
     /// Appends the steps that agents can take now, in the order of agents.
     pub fn enabled(&self, program: &Program, steps: &mut Vec<Step>) {
-        let before = steps.len();
+        self.each_enabled(program, |slot| self.thread_ready(program, slot), |step, _| steps.push(step));
+    }
+
+    /// Shows the steps that agents can take now, in the order of agents, and the instruction of each. `ready` says
+    /// whether the thread in a slot can take its next step: [`World::thread_ready`], or what is known of it.
+    pub(crate) fn each_enabled(
+        &self,
+        program: &Program,
+        mut ready: impl FnMut(usize) -> bool,
+        mut found: impl FnMut(Step, Pc),
+    ) {
+        let mut none = true;
         for slot in 0..program.threads {
-            if self.thread_ready(program, slot) {
-                steps.push(Step { agent: slot as u8, choice: 0 });
+            if ready(slot) {
+                none = false;
+                found(Step { agent: slot as u8, choice: 0 }, self.threads[slot].pc);
             }
         }
         let queues = self.queues.len() / 2;
         let late = !program.assume.on(Assumption::CompletionAfterLanding);
         for slot in 0..queues {
             if late || !self.queues[slot].is_empty() {
-                self.queue_steps(program, slot, steps);
+                self.queue_steps(program, slot, |step, pc| {
+                    none = false;
+                    found(step, pc);
+                });
             }
         }
         // The thread that comes last comes when no one else can do anything.
-        if steps.len() == before {
+        if none {
             for agent in program.threads + queues..program.agents.len() {
-                self.enabled_of(program, agent as u8, steps);
+                self.enabled_of(program, agent as u8, &mut found);
             }
         }
     }
 
-    /// Appends the steps that one agent can take now.
-    pub(crate) fn enabled_of(&self, program: &Program, agent: u8, steps: &mut Vec<Step>) {
+    /// Shows the steps that one agent can take now, and the instruction of each.
+    pub(crate) fn enabled_of(&self, program: &Program, agent: u8, mut found: impl FnMut(Step, Pc)) {
         let step = Step { agent, choice: 0 };
+        let slot = World::thread_slot(program, agent);
         match program.agents[usize::from(agent)].kind {
             AgentKind::Thread => {
-                if self.thread_ready(program, usize::from(agent)) {
-                    steps.push(step);
+                if self.thread_ready(program, slot) {
+                    found(step, self.threads[slot].pc);
                 }
             }
             AgentKind::Stream | AgentKind::Rdma => {
-                self.queue_steps(program, World::queue_slot(program, agent), steps);
+                self.queue_steps(program, World::queue_slot(program, agent), found);
             }
             AgentKind::Finally => {
                 let last = self.threads.iter().take(program.threads).all(|thread| thread.pc == END) && self.quiet();
-                if last && self.thread_ready(program, program.threads) {
-                    steps.push(step);
+                if last && self.thread_ready(program, slot) {
+                    found(step, self.threads[slot].pc);
                 }
             }
         }

@@ -98,11 +98,14 @@ impl World {
         })
     }
 
-    pub(crate) fn queue_steps(&self, program: &Program, slot: usize, steps: &mut Vec<Step>) {
+    /// Shows the steps that a queue can take now, and the instruction of each.
+    pub(crate) fn queue_steps(&self, program: &Program, slot: usize, mut found: impl FnMut(Step, Pc)) {
         let agent = (program.threads + slot) as u8;
         let landing = slot + self.queues.len() / 2;
-        if !program.assume.on(Assumption::CompletionAfterLanding) && !self.queues[landing].is_empty() {
-            steps.push(Step { agent, choice: LAND });
+        if !program.assume.on(Assumption::CompletionAfterLanding)
+            && let Some(entry) = entries(&self.queues[landing]).next()
+        {
+            found(Step { agent, choice: LAND }, entry.pc);
         }
         let fifo = program.assume.on(Assumption::OneFifoStreamPerDirection);
         for (choice, entry) in entries(&self.queues[slot]).enumerate() {
@@ -112,7 +115,7 @@ impl World {
                 break;
             }
             if self.entry_ready(program, agent, &entry) {
-                steps.push(Step { agent, choice: choice as u8 });
+                found(Step { agent, choice: choice as u8 }, entry.pc);
             }
             if fifo || !transfer {
                 break;
