@@ -7,7 +7,7 @@ mod common;
 use common::{cases, corpus_texts, parse};
 use leasecheck_core::Rule;
 use leasecheck_sim::hunt::{Settings, program_text};
-use leasecheck_sim::litmus::{LitmusFile, Source, print};
+use leasecheck_sim::litmus::{Frame, LitmusFile, Source, load, print};
 use proptest::prelude::*;
 
 /// The file without what printing may change: how steps are written, and on which line.
@@ -34,6 +34,38 @@ fn survives_printing(source: &Source) {
 #[test]
 fn the_corpus_survives_printing() {
     corpus_texts().into_iter().for_each(|(path, text)| survives_printing(&Source { path, text }));
+}
+
+#[test]
+fn a_program_in_a_frame_is_what_it_is_in_a_file() {
+    let text = "name = \"n\"\nsource = \"s\"\nclaim = \"c\"\n[arena.host]\nbytes = 16\nbands.a = { envelope = 4, page_tokens = 2, grow = \"up\" }
+[[case]]\nname = \"c\"\nexpect = \"unreachable\"\nwitness = [\"finished\"]\nthreads.t = \"\"\"\n\"\"\"\n";
+    let source = |text: &str| Source { path: "f".to_owned(), text: text.to_owned() };
+    let frame = Frame::new(&source(text)).expect("one thread");
+    let programs = [
+        ("alloc a 2->p # two\nif 1 > 0 {\nfree   p\n}", true),
+        ("", true),
+        ("alloc b 2 -> p\n", false),
+        ("free p\n", false),
+        ("alloc a 2 -> p }\n", false),
+    ];
+    for (program, fine) in programs {
+        let framed = frame.with("f", program);
+        let loaded = frame.load(&framed);
+        assert_eq!(loaded.is_ok(), fine, "{program}: {:?}", loaded.err());
+        assert_eq!(loaded, load(&framed).map(|mut file| file.cases.remove(0)), "{program}");
+        if fine {
+            let printed = frame.print(&framed).expect("it loads");
+            assert!(print(&framed).expect("it loads").ends_with(&format!("threads.t = \"\"\"\n{printed}\"\"\"\n")));
+        }
+    }
+    // Its text need not be one that TOML can quote.
+    assert!(frame.load(&frame.with("f", "# \"\"\" \\ \u{7}\n")).is_ok());
+    let setup = text.replace("threads.t", "setup = \"\"\"\n\"\"\"\nthreads.t");
+    let two = text.replace("threads.t", "threads.u = \"\"\"\n\"\"\"\nthreads.t");
+    for several in [setup, two] {
+        assert_eq!(Frame::new(&source(&several)).err().map(|wrong| wrong.message), Some("several programs".to_owned()));
+    }
 }
 
 proptest! {

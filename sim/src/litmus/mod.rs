@@ -6,6 +6,7 @@
 mod compile;
 mod diagnostics;
 mod file;
+mod frame;
 mod lex;
 mod names;
 mod parse;
@@ -14,6 +15,7 @@ mod read;
 pub mod steps;
 
 pub use diagnostics::{Diagnostic, Source, nearest};
+pub use frame::Frame;
 pub use parse::usage;
 
 use crate::program::Program;

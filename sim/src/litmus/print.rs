@@ -80,10 +80,8 @@ impl Printer<'_> {
 
     fn program(&mut self, key: &str, program: Option<&Range<usize>>) -> Result<(), Diagnostic> {
         let Some(program) = program else { return Ok(()) };
-        let steps = parse(&self.source.text, program.clone())?;
-        let _ = writeln!(self.out, "{key} = \"\"\"");
-        self.block(&steps, 0);
-        self.out.push_str("\"\"\"\n");
+        let steps = steps(self.source, program.clone())?;
+        let _ = writeln!(self.out, "{key} = \"\"\"\n{steps}\"\"\"");
         Ok(())
     }
 
@@ -147,24 +145,31 @@ impl Printer<'_> {
         let _ = writeln!(self.out, "\n[[case]]\nname = {name}\nexpect = {expect}\nwitness = {witness}");
         self.shared(&case.own)
     }
+}
 
-    fn block(&mut self, steps: &[Stmt], depth: usize) {
-        let indent = "  ".repeat(depth);
-        for stmt in steps {
-            let mut words = Vec::new();
-            if let Some((_, parts)) = SYNTAXES.iter().find(|(def, _)| def.step == stmt.step) {
-                step(parts, &mut stmt.args.iter(), &mut words);
+/// Prints a step program, which stands there in a file.
+pub(crate) fn steps(source: &Source, program: Range<usize>) -> Result<String, Diagnostic> {
+    let mut out = String::new();
+    block(&mut out, &parse(&source.text, program)?, 0);
+    Ok(out)
+}
+
+fn block(out: &mut String, steps: &[Stmt], depth: usize) {
+    let indent = "  ".repeat(depth);
+    for stmt in steps {
+        let mut words = Vec::new();
+        if let Some((_, parts)) = SYNTAXES.iter().find(|(def, _)| def.step == stmt.step) {
+            step(parts, &mut stmt.args.iter(), &mut words);
+        }
+        let queue = stmt.stream.as_ref().map_or(String::new(), |stream| format!("{}: ", stream.text));
+        let _ = writeln!(out, "{indent}{queue}{}", words.join(" "));
+        if matches!(stmt.step, Step::If | Step::While | Step::Repeat) {
+            block(out, &stmt.block, depth + 1);
+            if !stmt.otherwise.is_empty() {
+                let _ = writeln!(out, "{indent}}} else {{");
+                block(out, &stmt.otherwise, depth + 1);
             }
-            let queue = stmt.stream.as_ref().map_or(String::new(), |stream| format!("{}: ", stream.text));
-            let _ = writeln!(self.out, "{indent}{queue}{}", words.join(" "));
-            if matches!(stmt.step, Step::If | Step::While | Step::Repeat) {
-                self.block(&stmt.block, depth + 1);
-                if !stmt.otherwise.is_empty() {
-                    let _ = writeln!(self.out, "{indent}}} else {{");
-                    self.block(&stmt.otherwise, depth + 1);
-                }
-                let _ = writeln!(self.out, "{indent}}}");
-            }
+            let _ = writeln!(out, "{indent}}}");
         }
     }
 }

@@ -45,7 +45,7 @@ pub(crate) struct Shared {
 }
 
 /// A case as the file describes it.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct CaseText {
     pub(crate) name: At<String>,
     pub(crate) expect: Expect,
@@ -105,7 +105,7 @@ pub(crate) fn compile_all(source: &Source, mut file: FileText) -> Result<LitmusF
     Ok(LitmusFile { name: file.name.value, source: file.source.value, claim: file.claim.value, cases })
 }
 
-fn case(source: &Source, lines: &Lines, file: &FileText, text: CaseText) -> Result<Program, Diagnostic> {
+pub(crate) fn case(source: &Source, lines: &Lines, file: &FileText, text: CaseText) -> Result<Program, Diagnostic> {
     let FileText { arenas, rdma, top, .. } = file;
     let CaseText { name, expect, witness, own } = text;
     let mut threads = top.threads.clone();
