@@ -9,6 +9,7 @@
 # is printed with the command that shows it again; for `world`, with the shrunk litmus file. Exit code 1 if there is one.
 set -euo pipefail
 cd "$(dirname "$0")"
+. ./common.sh
 
 seconds=1800 jobs=$(nproc) dry= targets=()
 usage() {
@@ -37,18 +38,11 @@ for target in "${targets[@]}"; do
     grep -qx "$target" <<<"$known" || { echo "no target $target; there are: $(echo $known)" >&2 && exit 2; }
 done
 
-cargo +nightly fuzz build --fuzz-dir . -O -s none --no-trace-compares
-binaries=${CARGO_TARGET_DIR:-target}/$(rustc +nightly --print host-tuple)/release
+build
 share=$((seconds * jobs / ${#targets[@]}))
 [ "$share" -gt 0 ] || share=1
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
-
-# The target's options, as ClusterFuzz reads them, as arguments.
-options() {
-    [ -e "$1.options" ] || return 0
-    sed -n 's/^dict *= */&dictionaries\//; s/^\([a-z_]*\) *= *\(.*\)/-\1=\2/p' "$1.options"
-}
 
 one() {
     local target=$1 log=$work/$1.log

@@ -60,7 +60,7 @@ fn build(root: &Path, copy_of: &Path) -> Result<PathBuf, String> {
     let workspace: String =
         workspace.lines().filter(|line| !line.starts_with("exclude")).fold(String::new(), |text, line| {
             let line = if line.starts_with("members") {
-                "members = [\"core\", \"oracles\", \"sim\", \"trace\"]"
+                "members = [\"core\", \"oracles\", \"oracles/naive\", \"sim\", \"trace\"]"
             } else {
                 line
             };

@@ -3,9 +3,9 @@
 use crate::call::{Call, FLAGS, event, pages, requests};
 use crate::model::Model;
 use leasecheck_core::{
-    Arena, ArenaConfig, BandId, EventKey, Gates, Grow, LogicalPage, Move, PageError, PhysicalPage, Refusal, Request,
-    SINK,
+    Arena, ArenaConfig, BandId, EventKey, Gates, LogicalPage, PageError, PhysicalPage, Refusal, Request,
 };
+use leasecheck_naive::compare::{Contents, compare};
 use std::rc::Rc;
 
 /// Both, the bytes that the pages lie in, and the flags that gates watch.
@@ -14,10 +14,7 @@ pub struct Pair {
     pub arena: Arena,
     /// The naive one.
     pub model: Model,
-    bytes: Vec<u8>,
-    /// By band and id: what was last written to the page.
-    contents: Vec<u8>,
-    written: u8,
+    contents: Contents,
     /// The arena before the last call.
     before: Arena,
     calls: Vec<Rc<Call>>,
@@ -33,12 +30,10 @@ impl Pair {
     pub fn new(config: &ArenaConfig, masks: Vec<u64>) -> Option<Pair> {
         let (arena, model) = (Arena::new(config.clone()), Model::new(config));
         assert_eq!(arena.is_ok(), model.is_some(), "{arena:?}");
-        let bytes = vec![0; config.bytes as usize];
         let gates = Gates::new(masks.clone());
         let (arena, model) = (arena.ok()?, model?);
-        let (before, contents) = (arena.clone(), vec![0; bytes.len() * config.bands.len()]);
-        let pair =
-            Pair { arena, model, bytes, contents, written: 0, before, calls: Vec::new(), gates, masks, raised: 0 };
+        let (before, contents) = (arena.clone(), Contents::new(&model));
+        let pair = Pair { arena, model, contents, before, calls: Vec::new(), gates, masks, raised: 0 };
         pair.compare();
         Some(pair)
     }
@@ -52,22 +47,9 @@ impl Pair {
         closed.is_none()
     }
 
-    fn page(&self, band: u8, page: u32) -> std::ops::Range<usize> {
-        let envelope = self.model.config().bands[usize::from(band)].envelope as usize;
-        page as usize * envelope..(page as usize + 1) * envelope
-    }
-
-    fn content(&self, band: u8, id: u32) -> usize {
-        usize::from(band) * self.bytes.len() + id as usize
-    }
-
     fn write(&mut self, band: u8, id: u32) {
         let Some(page) = self.arena.translate(BandId(band), LogicalPage(id)) else { panic!("page {id} has no place") };
-        self.written = self.written.wrapping_add(1);
-        let bytes = self.page(band, page.0);
-        self.bytes[bytes].fill(self.written);
-        let at = self.content(band, id);
-        self.contents[at] = self.written;
+        self.contents.write(&self.model, band, id, page.0);
     }
 
     /// Makes the call on both and compares what they answer. A refused call must change nothing.
@@ -188,19 +170,12 @@ impl Pair {
         bound
     }
 
-    fn carry_out(&mut self, moves: &[Move]) {
-        for step in moves {
-            let (from, to) = (self.page(step.band.0, step.from.0), self.page(step.band.0, step.to.0));
-            self.bytes.copy_within(from, to.start);
-        }
-    }
-
     fn make_room(&mut self, asked: &[Request], pinned: &[u32]) {
         let open = self.open();
         let movable = |_: BandId, id: LogicalPage| open && !pinned.contains(&id.0);
         let plan = self.arena.plan_for(asked, &movable);
         let could = self.model.could_serve(asked, &movable);
-        self.carry_out(plan.moves());
+        self.contents.carry_out(&self.model, plan.moves());
         let mut after = self.model.clone();
         after.moved(plan.moves(), &movable);
         for band in self.model.bands() {
@@ -228,42 +203,14 @@ impl Pair {
             assert_eq!(plan.spans()[at], planned.after.span(band), "span of band {band} after the plan");
             assert_eq!(plan.holes()[at], planned.after.holes(band).len() as u32, "holes of band {band} after the plan");
         }
-        self.carry_out(plan.moves());
+        self.contents.carry_out(&self.model, plan.moves());
         self.arena.commit(&plan, pend);
         self.model.commit(&planned, pend);
     }
 
     /// Compares everything that can be asked, and the bytes.
     pub fn compare(&self) {
-        let (arena, model) = (&self.arena, &self.model);
-        for at in model.bands() {
-            let (band, mut view) = (BandId(at), model.view(at));
-            assert_eq!((arena.pages(band), arena.first_page(band)), (model.pages(at), PhysicalPage(model.first(at))));
-            assert_eq!(arena.span(band), view.span - view.base, "span of band {band}");
-            let (extent, expected) = (arena.extent(band), model.extent(at));
-            assert!(extent == expected || extent.is_empty() && expected.is_empty(), "extent of band {band}");
-            let up = arena.config().bands[usize::from(at)].grow != Grow::Down;
-            let watermark = if up { model.first(at) + view.span } else { model.pages(at) - view.span };
-            assert_eq!(arena.watermark(band), i64::from(watermark) - i64::from(!up));
-            assert_eq!(arena.holes(band), view.holes.len() as u32, "holes of band {band}");
-            assert_eq!(arena.retired(band), view.retired, "retired pages of band {band}");
-            let pending = arena.pending(band).map(|(page, event)| (page.0, event.0));
-            assert!(pending.eq(view.pending.iter().copied()), "pending pages of band {band}");
-            view.pending.dedup_by_key(|(page, _)| *page);
-            assert_eq!(arena.pending_pages(band), view.pending.len() as u32, "how many pages of band {band} wait");
-            assert!(arena.free_ids(band).map(|id| id.0).eq(model.free_ids(at)), "free ids of band {band}");
-            view.live.sort_unstable();
-            assert_eq!(arena.live(band), view.live.len() as u32, "live pages of band {band}");
-            let placed = arena.placements(band).map(|(id, page)| (id.0, page.0));
-            assert!(placed.eq(view.live.iter().copied()), "placements in band {band}");
-            for (id, page) in view.live {
-                let content = self.contents[self.content(at, id)];
-                assert!(self.bytes[self.page(at, page)].iter().all(|byte| *byte == content), "content of page {id}");
-                assert_eq!(arena.translate_or_sink(band, LogicalPage(id)), PhysicalPage(page));
-            }
-        }
-        assert_eq!(arena.translate_or_sink(BandId(0), LogicalPage(u32::MAX)), SINK);
-        model.check_extents();
+        compare(&self.arena, &self.model, &self.contents);
     }
 
     /// Compares capacities, and what survives packing: asked once, at the end of a run.

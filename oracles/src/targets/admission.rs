@@ -8,9 +8,9 @@ use arbitrary::Unstructured;
 use leasecheck_core::{Admission, BandId, Ids, LogicalPage, Request};
 
 /// The most calls before the questions.
-const CALLS: usize = 8;
+const CALLS: usize = 6;
 /// The most questions, beside those about the capacity of each band.
-const QUESTIONS: usize = 4;
+const QUESTIONS: usize = 3;
 
 /// Reaches the state and asks the questions that the bytes stand for.
 pub fn run(data: &[u8]) {
@@ -58,7 +58,7 @@ fn ask(pair: &Pair, packed: &Model, movable: &dyn Fn(BandId, LogicalPage) -> boo
     let (now, later) = if pair.model.is_chain() {
         (pair.model.could_serve(asked, &|_, _| false), pair.model.could_serve(asked, movable))
     } else {
-        (pair.model.clone().allocate(asked).is_ok(), packed.clone().allocate(asked).is_ok())
+        (pair.model.fits(asked), packed.fits(asked))
     };
     match pair.arena.admission(asked, movable) {
         Admission::FitsNow => assert!(now, "fits now: {asked:?}"),

@@ -5,7 +5,7 @@ use crate::pair::Pair;
 use arbitrary::Unstructured;
 
 /// The most calls of a run.
-const CALLS: usize = 8;
+const CALLS: usize = 6;
 
 /// Runs the calls that the bytes stand for.
 pub fn run(data: &[u8]) {
