@@ -107,7 +107,7 @@ impl<P: Platform, S: Storage> Lease<P, S> {
             self.shared.section(|state| {
                 if state.is_open(event) && state.table.acquire(holder, None) == Outcome::Granted {
                     let handed_off = state.table.hand_off(holder, event);
-                    debug_assert!(handed_off.is_ok());
+                    assert!(handed_off.is_ok(), "a lease that was just taken can be handed off");
                 }
             });
         }

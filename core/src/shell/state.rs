@@ -196,7 +196,7 @@ impl<S: Storage> State<S> {
             let moved = &plan.moves()[..copied as usize];
             // Planned again with only these pages movable, the plan consists of exactly these moves.
             let part = self.arena.plan(&|band, id| moved.iter().any(|step: &Move| (step.band, step.id) == (band, id)));
-            debug_assert_eq!(part.moves(), moved);
+            assert_eq!(part.moves(), moved, "the same plan for what has moved");
             self.arena.commit(&part, None);
         }
         P::observe(Note::Did(Some(holder), Did::BrokeOff(copied)));
