@@ -3,6 +3,7 @@
 //! An entry carries, for every operand, how many pages it has (or that the index buffer says), the version of the
 //! index buffer that the caller meant, and the pages: id, generation, page number, expected content and its valid length.
 
+use super::access::{Access, By};
 use super::{Capture, World};
 use crate::invariants::{Violation, stale_address, use_after_free};
 use crate::program::{At, Ids, Operand, Program, Space, VarKind};
@@ -30,6 +31,23 @@ pub(crate) struct Captured {
     pub(crate) version: u8,
     /// `None`: whatever the index buffer names.
     pub(crate) pages: Option<Captures>,
+}
+
+impl<'a> Access<'a> {
+    /// All of a captured page, by the host.
+    pub(crate) fn of(operand: &'a Operand, page: &Capture) -> Access<'a> {
+        Access {
+            operand,
+            id: page.id,
+            generation: page.generation,
+            page: page.page,
+            value: page.expect,
+            valid: page.valid,
+            by: By::Host,
+            tokens: 0,
+            transfer: false,
+        }
+    }
 }
 
 impl World {

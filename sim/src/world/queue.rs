@@ -390,17 +390,7 @@ impl World {
     ) -> Result<(), Violation> {
         for one in all {
             for page in self.at_run(program, one)? {
-                let access = Access {
-                    operand: &one.operand,
-                    id: page.id,
-                    generation: page.generation,
-                    page: page.page,
-                    value: page.expect,
-                    valid: page.valid,
-                    by,
-                    tokens,
-                    transfer: false,
-                };
+                let access = Access { by, tokens, ..Access::of(&one.operand, &page) };
                 self.read_page(program, access, effects)?;
             }
         }
@@ -418,17 +408,7 @@ impl World {
         for one in all {
             let parts = program.arenas[usize::from(one.operand.arena)].parts(one.operand.band) as u16;
             for page in self.at_run(program, one)? {
-                let access = Access {
-                    operand: &one.operand,
-                    id: page.id,
-                    generation: page.generation,
-                    page: page.page,
-                    value,
-                    valid: 0,
-                    by,
-                    tokens,
-                    transfer: false,
-                };
+                let access = Access { value, valid: 0, by, tokens, ..Access::of(&one.operand, &page) };
                 self.write_page(program, access, effects)?;
                 value += parts;
             }

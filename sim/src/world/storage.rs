@@ -9,7 +9,7 @@ use super::{Effects, Note, Object, World};
 use crate::invariants::{self, Violation};
 use crate::marks::Mark;
 use crate::program::{At, Op, Operand, Program};
-use crate::world::access::{Access, By};
+use crate::world::access::Access;
 use leasecheck_core::{HolderId, Rule, transfer};
 use smallvec::SmallVec;
 use std::ops::Range;
@@ -138,17 +138,7 @@ impl World {
         }
         effects.mark(if pages.is_empty() { Mark::StoredNone } else { Mark::Stored });
         for (page, (string, meaning)) in pages.iter().zip(slots) {
-            let access = Access {
-                operand: &held.operand,
-                id: page.id,
-                generation: page.generation,
-                page: page.page,
-                value: page.expect,
-                valid: page.valid,
-                by: By::Host,
-                tokens: 0,
-                transfer: true,
-            };
+            let access = Access { transfer: true, ..Access::of(&held.operand, page) };
             self.read_page(program, access, effects)?;
             if self.keys[*meaning] == 0 {
                 self.keys[*meaning] = page.expect;
@@ -187,17 +177,7 @@ impl World {
             if self.keys[meaning] != 0 && self.keys[meaning] != value {
                 return Err(invariants::mis_keyed::fetched(program, key));
             }
-            let access = Access {
-                operand: &held.operand,
-                id: page.id,
-                generation: page.generation,
-                page: page.page,
-                value,
-                valid: 0,
-                by: By::Host,
-                tokens: 0,
-                transfer: true,
-            };
+            let access = Access { value, valid: 0, transfer: true, ..Access::of(&held.operand, page) };
             self.write_page(program, access, effects)?;
             let state = &mut self.arenas[usize::from(held.operand.arena)];
             let at = state.id_at(held.operand.band, page.id);

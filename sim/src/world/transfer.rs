@@ -132,27 +132,24 @@ impl World {
         let moved = described.min(writes.len()).min(usize::from(only));
         for ((source, from), (target, to)) in reads.iter().zip(&writes).take(moved) {
             // Of a page that is written in part, the rest comes along and means nothing.
-            let access = |operand, page: &super::Capture| Access {
-                operand,
-                id: page.id,
-                generation: page.generation,
-                page: page.page,
+            let part = |operand, page| Access {
                 value: from.expect,
                 valid: from.valid,
                 by,
                 tokens: from.valid,
                 transfer: true,
+                ..Access::of(operand, page)
             };
             if from.page == UNBOUND || to.page == UNBOUND {
                 let (operand, id) = if from.page == UNBOUND { (source, from.id) } else { (target, to.id) };
                 return Err(crate::invariants::use_after_free::not_bound(program, operand, id));
             }
-            self.read_page(program, access(source, from), effects)?;
+            self.read_page(program, part(source, from), effects)?;
             let envelope = |operand: &Operand| program.arenas[usize::from(operand.arena)].parts(operand.band);
             if envelope(source) != envelope(target) {
                 return Err(lost_bytes::envelopes(program, source, target));
             }
-            self.write_page(program, access(target, to), effects)?;
+            self.write_page(program, part(target, to), effects)?;
         }
         effects.mark(Mark::Transferred);
         if matches!(program.code[usize::from(pc)].op, Op::Transfer { fails: true, .. }) {
