@@ -2,21 +2,32 @@
 
 use crate::check::workers;
 use crate::explorers::{Format, no_start, print_json, with_options, wrong};
+use crate::hunt::seeds;
 use crate::progress::Progress;
 use crate::{BUDGET, FAILED, Limits, OK, WRONG, corpus, print};
 use leasecheck_reports::compare as reports;
 use leasecheck_reports::model::{FileError, case_report};
 use leasecheck_sim::explore::{Variant, check};
+use leasecheck_sim::hunt::SCHEDULES;
+use leasecheck_sim::hunt::compare::{Alike, Compared, compare, token};
+use leasecheck_sim::invariants::Code;
 use leasecheck_sim::litmus::LitmusFile;
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 /// A file and where it was read.
 type Read = (LitmusFile, String);
 
+/// Seeds that are run under both configurations, if none are named.
+const SEEDS: u64 = 4_096;
+/// Seeds between two looks at the clock.
+const BATCH: u64 = 64 * SCHEDULES;
+
 /// One design: a name, and a file or the corpus under a configuration.
 struct Design {
     name: String,
     files: Vec<Read>,
+    variant: Option<Variant>,
 }
 
 fn is_file(text: &str) -> bool {
@@ -31,8 +42,9 @@ fn designs(a: &str, b: &str, folder: &Path) -> Result<[Design; 2], String> {
     if is_file(a) != is_file(b) {
         return Err(format!("error: `{a}` and `{b}`: name two litmus files, or two configurations"));
     }
-    let of_file =
-        |text: &str| Ok::<Design, String>(Design { name: text.to_owned(), files: vec![read(Path::new(text))?] });
+    let of_file = |text: &str| {
+        Ok::<Design, String>(Design { name: text.to_owned(), files: vec![read(Path::new(text))?], variant: None })
+    };
     if is_file(a) {
         return Ok([of_file(a)?, of_file(b)?]);
     }
@@ -44,7 +56,8 @@ fn designs(a: &str, b: &str, folder: &Path) -> Result<[Design; 2], String> {
             let cases = file.cases.iter().map(|program| variant.apply(program)).collect();
             (LitmusFile { cases, ..file.clone() }, path.clone())
         });
-        Ok::<Design, String>(Design { name: variant.to_string(), files: files.collect() })
+        let (name, files) = (variant.to_string(), files.collect());
+        Ok::<Design, String>(Design { name, files, variant: Some(variant) })
     };
     Ok([under(a)?, under(b)?])
 }
@@ -101,7 +114,43 @@ fn matched(a: &Design, b: &Design, single: bool) -> Matched {
     matched
 }
 
-pub fn run(a: &str, b: &str, folder: &Path, limits: Limits, format: Format) -> u8 {
+/// Runs the seeds under both.
+fn hunt(a: &Variant, b: &Variant, seeds: Range<u64>, progress: &Progress) -> reports::Hunt {
+    let mut all = Compared::default();
+    let mut at = seeds.start;
+    while at < seeds.end && !progress.interrupted() {
+        progress.say(&format!("seeds from {at}"));
+        let end = at.saturating_add(BATCH).min(seeds.end);
+        all.add(compare([a, b], &(at..end)));
+        at = end;
+    }
+    let show = |ends: &[Option<Code>; 2], first: u64| {
+        let failing = if ends[1].is_some() { b } else { a };
+        match token(failing, first) {
+            Some(token) => format!("leasecheck replay {token}"),
+            None => format!("leasecheck compare {a} {b} --seeds {first}..{}", first + 1),
+        }
+    };
+    let runs = |(ends, Alike { runs, first }): (&[Option<Code>; 2], &Alike)| {
+        let [a, b] = ends.map(|code| code.map(|code| code.name().to_owned()));
+        reports::Runs { change: reports::change(&a, &b), a, b, count: *runs, show: show(ends, *first) }
+    };
+    reports::Hunt {
+        seeds: (seeds.start, at),
+        asked: (at < seeds.end).then_some(seeds.end),
+        unusable: all.unusable,
+        runs: all.ends.iter().map(runs).collect(),
+    }
+}
+
+pub fn run(a: &str, b: &str, asked: Option<&str>, folder: &Path, limits: Limits, format: Format) -> u8 {
+    if asked.is_some() && is_file(a) {
+        return wrong("error: `--seeds` is for configurations; a litmus file has no seeds");
+    }
+    let seeds = match seeds(asked, SEEDS, false) {
+        Ok(seeds) => seeds,
+        Err(message) => return wrong(&message),
+    };
     let [a_design, b_design] = match workers(limits).and_then(|()| designs(a, b, folder)) {
         Ok(designs) => designs,
         Err(message) => return wrong(&message),
@@ -118,18 +167,25 @@ pub fn run(a: &str, b: &str, folder: &Path, limits: Limits, format: Format) -> u
             Err(error) => report.errors.push(error),
         }
     }
+    if let (Some(a), Some(b)) = (&a_design.variant, &b_design.variant) {
+        report.hunt = Some(hunt(a, b, seeds, &progress));
+    }
     progress.end();
     match format {
         Format::Text => print(&reports::render(&report)),
         Format::Json => print_json(&report),
     }
     report.errors.iter().for_each(|error| eprintln!("{}", error.message));
-    let any = |change: &str| report.cases.iter().any(|case| case.change == change);
+    let runs = || report.hunt.iter().flat_map(|hunt| &hunt.runs);
+    let any = |change: &str| {
+        report.cases.iter().any(|case| case.change == change) || runs().any(|runs| runs.change == change)
+    };
+    let cut = report.hunt.as_ref().is_some_and(|hunt| hunt.asked.is_some());
     if !report.errors.is_empty() {
         WRONG
     } else if any("broken") {
         FAILED
-    } else if any("unknown") {
+    } else if any("unknown") || cut {
         BUDGET
     } else {
         OK

@@ -86,6 +86,9 @@ pub enum Command {
         a: String,
         /// What it is compared with: a file if the first is one, a configuration otherwise.
         b: String,
+        /// Seeds of random runs that configurations are compared on: `A..B`, or a git commit hash; 0..4096 if not given.
+        #[arg(long, value_name = "A..B|HASH")]
+        seeds: Option<String>,
         /// Folder of the corpus that configurations are compared on.
         #[arg(long, value_name = "DIR", default_value = "tests/litmus")]
         corpus: PathBuf,
@@ -134,7 +137,9 @@ pub fn run(command: Command) -> u8 {
         Command::Estimate { file, case, walks, seed, jobs, format } => {
             estimate::run(&file, case.as_deref(), (walks, seed), jobs, format)
         }
-        Command::Compare { a, b, corpus, limits, format } => compare::run(&a, &b, &corpus, limits, format),
+        Command::Compare { a, b, seeds, corpus, limits, format } => {
+            compare::run(&a, &b, seeds.as_deref(), &corpus, limits, format)
+        }
         Command::Ablate { corpus: Some(corpus), limits, format, .. } => ablate::run(&corpus, limits, format),
         Command::Ablate { corpus: None, runs, timings, limits, format } => ablate::hunt(runs, timings, limits, format),
     }

@@ -97,6 +97,34 @@ fn a_rule_that_is_switched_off_breaks_what_it_is_for_and_back_on_fixes_it() {
     let (code, same) = json(&["compare", FAILS, FAILS]);
     assert_eq!(code, 0);
     assert_eq!(changes(&same, "unchanged").len(), same["cases"].as_array().expect("cases").len());
+    assert!(same["hunt"].is_null(), "a file has no seeds");
+
+    let runs = |report: &serde_json::Value, change: &str| -> u64 {
+        let runs = report["hunt"]["runs"].as_array().expect("runs").iter();
+        runs.filter(|runs| runs["change"] == change).map(|runs| runs["count"].as_u64().expect("a number")).sum()
+    };
+    assert!(runs(&there, "broken") > 0, "{there}");
+    assert_eq!(runs(&there, "broken"), runs(&back, "fixed"));
+    assert_eq!(runs(&there, "broken") + runs(&there, "unchanged"), 4_096);
+    let broken = there["hunt"]["runs"].as_array().expect("runs").iter().find(|runs| runs["change"] == "broken");
+    let (broken, code) = broken.map(|runs| (runs["show"].as_str(), runs["b"].as_str())).expect("a run");
+    let shown: Vec<&str> = broken.expect("a command").split(' ').skip(1).collect();
+    let shown = leasecheck(&shown);
+    assert_eq!(shown.status.code(), Some(1));
+    assert!(String::from_utf8_lossy(&shown.stdout).contains(code.expect("an invariant")), "{shown:?}");
+}
+
+#[test]
+fn seeds_are_compared_in_pieces_as_in_one() {
+    let report = |seeds: &str| {
+        let compare = ["compare", "design", "planner=slide", "--corpus", "docs/examples", "--seeds", seeds];
+        json(&compare).1["hunt"].clone()
+    };
+    let count = |hunt: &serde_json::Value| -> u64 {
+        hunt["runs"].as_array().expect("runs").iter().map(|runs| runs["count"].as_u64().expect("a number")).sum()
+    };
+    let (all, first, second) = (report("40..5000"), report("40..2500"), report("2500..5000"));
+    assert_eq!((count(&all), count(&first) + count(&second)), (4_960, 4_960));
 }
 
 #[test]
@@ -121,6 +149,8 @@ fn wrong_input_ends_with_2_and_says_what_to_do() {
         (&["needed", HOLDS, "--guard", "999"], "there is no guard 999"),
         (&["estimate", HOLDS, "--walks", "1"], "--walks"),
         (&["compare", HOLDS, "design"], "name two litmus files, or two configurations"),
+        (&["compare", HOLDS, HOLDS, "--seeds", "0..9"], "`--seeds` is for configurations"),
+        (&["compare", "design", "planner=slide", "--seeds", "9..1"], "write `--seeds A..B` with A < B"),
         (&["compare", "design", "rule:frees-are-cheked=off"], "did you mean `frees-are-checked`"),
         (&["compare", "design", "rule:frees-are-checked=on"], "write `rule:frees-are-checked=off`"),
         (&["compare", "design", "planer=slide"], "expected `design`"),

@@ -19,6 +19,7 @@
 pub mod ablation;
 pub mod bytes;
 mod campaign;
+pub mod compare;
 mod draft;
 pub mod draws;
 mod edits;
