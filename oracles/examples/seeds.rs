@@ -195,7 +195,7 @@ fn main() {
     }
     let compared = ["==", "!=", "<", "<=", ">", ">="].map(|with| format!("if n {with} 1 {{\n  check m {with} n\n}}\n"));
     write("litmus_parser", "comparisons", format!("let n = 1\nlet m = n\n{}", compared.concat()).as_bytes());
-    let lines = fs::read_to_string(root().join("trace/tests/format.rs")).expect("the tests can be read");
+    let lines = fs::read_to_string(root().join("trace/tests/trace/format.rs")).expect("the tests can be read");
     for (nth, line) in lines.split("r#\"").skip(1).filter_map(|rest| rest.split("\"#").next()).enumerate() {
         write("trace_parser", &format!("line-{nth}"), line.as_bytes());
     }
