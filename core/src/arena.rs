@@ -629,7 +629,7 @@ impl Arena {
     }
 
     /// Gives every page of the band back, pending ones too: the caller has waited for their events. With
-    /// [`Reuse::Never`], none of the pages and ids is handed out again.
+    /// [`Reuse::Never`], none of the pages and ids is handed out again, nor the holes between them.
     pub fn clear(&mut self, band: BandId) {
         for at in 0..self.bands.len() {
             if at == band.0 as usize || self.config.bands[at].ids == Ids::Of(band) {
@@ -637,6 +637,7 @@ impl Arena {
                     let band = &mut self.bands[at];
                     band.map.fill(NONE);
                     band.pending.clear();
+                    band.holes.clear();
                     band.live = 0;
                     for at in band.base..band.span {
                         band.retired.insert(at);

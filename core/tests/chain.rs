@@ -298,3 +298,22 @@ fn a_float_begins_beyond_the_last_page_of_the_one_before() {
         assert_eq!([low, middle, high].map(|band| arena.extent(band)), [4..5, 5..7, 7..9]);
     }
 }
+
+/// Making room moves a page away from its float's others, and what lies between is a hole, until it is given back.
+#[test]
+fn what_is_given_back_for_good_is_no_hole() {
+    let bands = vec![band("a", 1, Grow::Up, Ids::Own), band("b", 1, Grow::Float, Ids::Own)];
+    let bands = [bands, vec![band("c", 2, Grow::Float, Ids::Own), band("d", 1, Grow::Down, Ids::Own)]].concat();
+    let layout = ArenaConfig { permuted: true, reuse: Reuse::Never, ..config(41, bands) };
+    let mut arena = Arena::new(layout).expect("possible");
+    let request = |band: u8, pages: u32| Request { band: BandId(band), pages };
+    arena.allocate(&[request(2, 2)]).expect("room");
+    arena.allocate(&[request(1, 7), request(1, 3), request(3, 0)]).expect("room");
+    let plan = arena.plan_for(&[request(3, 7), request(0, 0), request(0, 15)], &|_, _| true);
+    arena.commit(&plan, None);
+    let float = BandId(1);
+    assert!(arena.holes(float) > 0, "room was made for others");
+    arena.clear(float);
+    let extent = arena.extent(float);
+    assert_eq!((arena.holes(float), arena.retired(float)), (0, extent.end - extent.start));
+}
